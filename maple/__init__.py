@@ -1,0 +1,3 @@
+"""An OpenAI-compatible server for DeepGrove's Maple."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Readers of the published forms of a Maple model."""

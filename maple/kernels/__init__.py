@@ -1,0 +1,1 @@
+"""The packed 2-bit layout and the arithmetic on it."""
