@@ -16,7 +16,16 @@ def _text(value: str) -> str:
 
 
 def _boolean(value: str) -> bool:
-    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    words = {
+        "true": True,
+        "1": True,
+        "yes": True,
+        "on": True,
+        "false": False,
+        "0": False,
+        "no": False,
+        "off": False,
+    }
     if value.strip().lower() not in words:
         raise ValueError("must be true or false")
     return words[value.strip().lower()]

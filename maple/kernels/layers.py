@@ -36,12 +36,18 @@ class ExpertLinear(nn.Module):
 
 
 class PackedExpertLinear(PackedLinear):
-    """An ExpertLinear whose ternary weights are held at 2 bits."""
+    """An ExpertLinear whose ternary weights are held at 2 bits, those of the experts in `unpacked` as they are."""
 
-    def __init__(self, words: Tensor, scales: Tensor):
+    def __init__(self, words: Tensor, scales: Tensor, unpacked: dict[int, Tensor] | None = None):
         super().__init__(words, scales)
         self.num_experts = words.shape[0]
+        self.unpacked = nn.ParameterDict({str(expert): weight for expert, weight in (unpacked or {}).items()})
+
+    def is_packed(self, expert: int) -> bool:
+        return str(expert) not in self.unpacked
 
     def forward(self, x: Tensor, expert: int) -> Tensor:
         """x: [tokens, in] -> [tokens, out]; the expert's weight is unpacked once for all its tokens"""
+        if not self.is_packed(expert):
+            return F.linear(x, self.unpacked[str(expert)])
         return ternary.linear(x, self.words[expert], self.scales[expert])
