@@ -1,38 +1,20 @@
 """From messages and tools to prompt ids, through the checkpoint's own chat template."""
 
+import inspect
 import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jinja2.exceptions import TemplateError
+from transformers import PreTrainedTokenizerBase
 
 from maple.chat.parser import THINK_CLOSE, THINK_OPEN
 from maple.checkpoints.tokenizer import MapleTokenizer
 from maple.errors import InvalidRequest
 
 # What the server itself hands to the template, or Transformers would take for itself.
-RESERVED_KWARGS = frozenset(
-    (
-        "conversation",
-        "messages",
-        "tools",
-        "documents",
-        "chat_template",
-        "add_generation_prompt",
-        "continue_final_message",
-        "tokenize",
-        "sanitize_control_tokens",
-        "padding",
-        "truncation",
-        "max_length",
-        "return_tensors",
-        "return_dict",
-        "return_assistant_tokens_mask",
-        "tokenizer_kwargs",
-        "self",
-    )
-)
+RESERVED_KWARGS = {"messages", *inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,7 @@ def read_config(directory: Path) -> MapleConfig:
         found = fields.get("model_type") or architectures
         raise CheckpointError(f"{directory / 'config.json'} is not a Maple model's but that of {found}")
     if "model_type" not in fields and not architectures:
-        raise CheckpointError(
-            f"{directory / 'config.json'} names neither model_type maple nor MapleForCausalLM"
-        )
+        raise CheckpointError(f"{directory / 'config.json'} names neither model_type maple nor MapleForCausalLM")
     try:
         return MapleConfig.from_dict(fields)
     except Exception as error:  # Transformers raises errors of many kinds for bad fields
@@ -118,9 +116,7 @@ def _index_tensors(shards: list, config: MapleConfig) -> dict[str, Callable[[], 
                 raise CheckpointError(f"tensor {name} stands in two files")
             shape = tuple(shard.get_slice(name).get_shape())
             if shape != expected[name]:
-                raise CheckpointError(
-                    f"tensor {name} has shape {shape}, the config asks for {expected[name]}"
-                )
+                raise CheckpointError(f"tensor {name} has shape {shape}, the config asks for {expected[name]}")
             readers[name] = _reader(shard, name)
     missing = sorted(expected.keys() - readers.keys())
     if missing:

@@ -47,9 +47,7 @@ def load(settings: Settings, on_progress: Callable[[float], None]) -> Checkpoint
     pack = device == "cpu" if settings.pack_experts == "auto" else settings.pack_experts == "true"
     tokenizer = MapleTokenizer.from_directory(directory)
     model = huggingface.load_model(directory, dtype=dtype, device=device, pack=pack, on_progress=on_progress)
-    return Checkpoint(
-        model, tokenizer, _end_ids(directory, model, tokenizer), device, _describe(model, dtype)
-    )
+    return Checkpoint(model, tokenizer, _end_ids(directory, model, tokenizer), device, _describe(model, dtype))
 
 
 def _device(name: str) -> str:

@@ -6,23 +6,23 @@ from pathlib import Path
 from huggingface_hub import snapshot_download
 
 from maple.errors import CheckpointError
+from maple.tiny import MODEL_PATH
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _FILES = ("*.json", "*.safetensors", "*.jinja")
 
 
 def locate(model_path: str) -> Path:
-    """A directory as it is; a Hub repository id (owner/name) downloaded or from the cache.
-
-    Raises CheckpointError.
+    """The folder of "tiny", the model in the box; a directory as it is; a Hub repository id (owner/name)
+    downloaded or from the cache. Raises CheckpointError.
     """
+    if model_path == "tiny":
+        return MODEL_PATH
     path = Path(model_path).expanduser()
     if path.is_dir():
         return path
     if path.exists() or not _HUB_ID.fullmatch(model_path) or model_path.startswith("."):
-        raise CheckpointError(
-            f"MAPLE_MODEL_PATH: {model_path} is neither a folder nor a Hub repository (owner/name)"
-        )
+        raise CheckpointError(f"MAPLE_MODEL_PATH: {model_path} is no folder, no Hub repository (owner/name), and not tiny")
     try:
         return Path(snapshot_download(model_path, allow_patterns=list(_FILES)))
     except Exception as error:  # network, authentication, disk: each library has its own

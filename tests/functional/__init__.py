@@ -1,0 +1,1 @@
+"""Tests against the real server in a child process."""
