@@ -177,6 +177,7 @@ def _read_experts(module: ExpertLinear, names: list[str], readers: dict, dtype, 
             continue
         words[expert] = packed[0]
         scales = torch.zeros(shape[:2], dtype=weight.dtype) if scales is None else scales
+        scales = scales.to(torch.promote_types(scales.dtype, weight.dtype))
         scales[expert] = packed[1]
     if unpacked:
         more = f" ({len(unpacked)} experts of {len(names)})" if len(unpacked) > 1 else ""

@@ -74,8 +74,8 @@ class Engine:
         running = self._running
         if running is not None:
             running.fail(ShuttingDown("the server is shutting down"))
+        self._inbox.put(None)
         if self._checkpoint is not None:
-            self._inbox.put(None)
             self._thread.join(STOP_SECONDS)
 
     def require_ready(self) -> Checkpoint:

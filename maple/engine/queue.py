@@ -28,7 +28,8 @@ class SlotQueue:
     @property
     def depth(self) -> int:
         """How many tickets wait."""
-        return len(self._waiting)
+        with self._turn:  # enter() may be over the bound for a moment
+            return len(self._waiting)
 
     @property
     def is_busy(self) -> bool:

@@ -24,10 +24,7 @@ def pack(weight: Tensor) -> tuple[Tensor, Tensor] | None:
         return None
     magnitude = weight.abs()
     scales = magnitude.amax(dim=-1)
-    if (
-        not bool(((magnitude == scales.unsqueeze(-1)) | (magnitude == 0)).all())
-        or not scales.isfinite().all()
-    ):
+    if not bool(((magnitude == scales.unsqueeze(-1)) | (magnitude == 0)).all()) or not scales.isfinite().all():
         return None
     codes = weight.sign().to(torch.int32) + 1
     groups = codes.unflatten(-1, (-1, CODES_PER_WORD))

@@ -1,10 +1,12 @@
 """The configuration of a Maple network, as config.json holds it."""
 
+from huggingface_hub.dataclasses import strict
 from transformers import PreTrainedConfig
 
 FULL_ATTENTION_EVERY = 4  # the published pattern: three sliding layers, then a full one
 
 
+@strict
 class MapleConfig(PreTrainedConfig):
     """Sizes and constants of a Maple network; the defaults are those of deepgrove/maple-preview.
 

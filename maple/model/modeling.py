@@ -45,9 +45,7 @@ class MapleAttention(nn.Module):
         self.head_dim = config.head_dim
         self.is_sliding = config.layer_types[layer] == "sliding_attention"
         self.has_rope = self.is_sliding or not config.nope_on_global_attention
-        width, kv_width = (
-            n * config.head_dim for n in (config.num_attention_heads, config.num_key_value_heads)
-        )
+        width, kv_width = (n * config.head_dim for n in (config.num_attention_heads, config.num_key_value_heads))
         self.q_proj = nn.Linear(config.hidden_size, width, bias=False)
         self.k_proj = nn.Linear(config.hidden_size, kv_width, bias=False)
         self.v_proj = nn.Linear(config.hidden_size, kv_width, bias=False)
@@ -204,9 +202,7 @@ class MapleForCausalLM(MaplePreTrainedModel, GenerationMixin):
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
         self.post_init()
 
-    def forward(
-        self, input_ids: Tensor, logits_to_keep: int = 0, labels=None, **inputs
-    ) -> CausalLMOutputWithPast:
+    def forward(self, input_ids: Tensor, logits_to_keep: int = 0, labels=None, **inputs) -> CausalLMOutputWithPast:
         """Logits [batch, kept, vocab] of the last logits_to_keep tokens, 0 meaning all; see MapleModel.forward."""
         outputs = self.model(input_ids, **inputs)
         logits = self.lm_head(outputs.last_hidden_state[:, -logits_to_keep:])

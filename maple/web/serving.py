@@ -1,0 +1,105 @@
+"""Serves the application with waitress, and ends in good order when told to."""
+
+import logging
+import threading
+import time
+
+from flask import Flask
+from waitress import create_server, wasyncore
+from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
+from waitress.task import ErrorTask
+
+from maple import strict_json
+from maple.web.errors import http_error_body
+from maple.web.services import Services
+from maple.web.threads import num_threads
+
+DRAIN_SECONDS = 3.5  # for the last words to leave, once told to stop
+CLOSE_SECONDS = 0.5  # for threads to end, after that
+SPARE_BODY_BYTES = 1024 * 1024  # so that most bodies over the limit are still Flask's to refuse
+SPARE_CONNECTIONS = 500  # idle ones, beside those that hold a thread
+
+logger = logging.getLogger(__name__)
+
+
+class JSONErrorTask(ErrorTask):
+    """waitress's own refusals (broken requests, bodies far too large) in the OpenAI shape."""
+
+    def execute(self):
+        error = self.request.error
+        body = strict_json.dumps(http_error_body(error.code, f"{error.reason}: {error.body}")).encode()
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers.append(("Content-Type", "application/json"))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class JSONErrorChannel(HTTPChannel):
+    error_task_class = JSONErrorTask
+
+
+class Server:
+    """The listening sockets of one application. Raises OSError or ValueError if it cannot listen."""
+
+    def __init__(self, app: Flask):
+        services: Services = app.extensions["maple"]
+        settings = services.settings
+        self._engine = services.engine
+        self._is_stopping = False
+        self._sockets: dict = {}  # waitress's map of everything its loop looks at
+        create_server(
+            app,
+            map=self._sockets,
+            host=settings.host,
+            port=settings.port,
+            threads=num_threads(settings),
+            channel_request_lookahead=1,  # else a client that leaves is only noticed when it is written to
+            connection_limit=num_threads(settings) + SPARE_CONNECTIONS,
+            max_request_body_size=settings.max_body_bytes + SPARE_BODY_BYTES,
+            asyncore_use_poll=True,  # select() ends at descriptor 1023
+        )
+        self._listeners = [item for item in self._sockets.values() if isinstance(item, BaseWSGIServer)]
+        for listener in self._listeners:
+            listener.channel_class = JSONErrorChannel
+
+    @property
+    def addresses(self) -> list[str]:
+        return [f"http://{_bracketed(item.effective_host)}:{item.effective_port}" for item in self._listeners]
+
+    def run(self) -> None:
+        """Serves until stop(), then ends all generations, sends what there is to send, and closes everything.
+
+        Returns at most 4 seconds after stop(), even if clients are slow or threads are stuck.
+        """
+        logger.info("listening on %s", " and ".join(self.addresses))
+        while not self._is_stopping:
+            self._loop_once(seconds=1)
+        logger.info("shutting down")
+        self._drain(time.monotonic() + DRAIN_SECONDS)
+        self._listeners[0].task_dispatcher.shutdown(timeout=CLOSE_SECONDS)
+        wasyncore.close_all(self._sockets)
+
+    def stop(self, *_) -> None:
+        """Makes run() come to its end. May be called from any thread, and as a signal handler."""
+        self._is_stopping = True
+        self._listeners[0].pull_trigger()  # wakes the loop up
+
+    def _drain(self, deadline: float) -> None:
+        # In a thread of its own: the loop has to go on, or the last words would not leave.
+        stopping = threading.Thread(target=self._engine.stop, daemon=True)
+        stopping.start()
+        while time.monotonic() < deadline and (stopping.is_alive() or self._is_busy()):
+            self._loop_once(seconds=0.05)
+
+    def _is_busy(self) -> bool:
+        channels = [channel for listener in self._listeners for channel in listener.active_channels.values()]
+        return any(channel.requests or channel.total_outbufs_len for channel in channels)
+
+    def _loop_once(self, seconds: float) -> None:
+        wasyncore.loop(timeout=seconds, use_poll=True, map=self._sockets, count=1)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

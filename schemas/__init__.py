@@ -1,0 +1,1 @@
+"""Wire shapes: request bodies into frozen dataclasses, replies out of plain values."""
