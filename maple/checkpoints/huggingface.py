@@ -30,10 +30,10 @@ def read_config(directory: Path) -> MapleConfig:
     """Reads config.json; copies without model_type or layer_types are understood. Raises CheckpointError."""
     fields = read_json(directory / "config.json")
     architectures = fields.get("architectures") or []
-    if fields.get("model_type", "maple") != "maple" or architectures not in ([], ["MapleForCausalLM"]):
+    if fields.get("model_type") not in (None, "maple") or architectures not in ([], ["MapleForCausalLM"]):
         found = fields.get("model_type") or architectures
         raise CheckpointError(f"{directory / 'config.json'} is not a Maple model's but that of {found}")
-    if "model_type" not in fields and not architectures:
+    if fields.get("model_type") is None and not architectures:
         raise CheckpointError(f"{directory / 'config.json'} names neither model_type maple nor MapleForCausalLM")
     try:
         return MapleConfig.from_dict(fields)

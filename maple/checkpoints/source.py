@@ -22,7 +22,9 @@ def locate(model_path: str) -> Path:
     if path.is_dir():
         return path
     if path.exists() or not _HUB_ID.fullmatch(model_path) or model_path.startswith("."):
-        raise CheckpointError(f"MAPLE_MODEL_PATH: {model_path} is no folder, no Hub repository (owner/name), and not tiny")
+        raise CheckpointError(
+            f"MAPLE_MODEL_PATH: {model_path} is no folder, no Hub repository (owner/name), and not tiny"
+        )
     try:
         return Path(snapshot_download(model_path, allow_patterns=list(_FILES)))
     except Exception as error:  # network, authentication, disk: each library has its own

@@ -42,9 +42,8 @@ class MapleConfig(PreTrainedConfig):
     eos_token_id: int | list[int] | None = 151645
 
     def __post_init__(self, **kwargs):
+        _refuse_other_networks(kwargs)
         rope = kwargs.pop("rope_parameters", None) or {}
-        if kwargs.pop("rope_scaling", None) or rope.get("rope_type", "default") != "default":
-            raise ValueError("config.json: scaled RoPE is not part of the Maple network")
         self.rope_theta = rope.get("rope_theta", self.rope_theta)
         self.partial_rotary_factor = rope.get("partial_rotary_factor", self.partial_rotary_factor)
         if self.layer_types is None:
@@ -69,22 +68,43 @@ class MapleConfig(PreTrainedConfig):
         return self.sliding_window + 1
 
     def _check(self):
+        sizes = (
+            "vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads head_dim sliding_window "
+            "num_experts num_experts_per_tok moe_intermediate_size max_position_embeddings"
+        ).split()
+        for name in sizes:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
         problems = {
             "num_attention_heads must be a multiple of num_key_value_heads": (
                 self.num_attention_heads % self.num_key_value_heads
             ),
-            "num_experts_per_tok must be between 1 and num_experts": (
-                not 1 <= self.num_experts_per_tok <= self.num_experts
-            ),
+            "num_experts_per_tok must be at most num_experts": self.num_experts_per_tok > self.num_experts,
             "layer_types must name sliding_attention or full_attention for each layer": (
                 len(self.layer_types) != self.num_hidden_layers
                 or set(self.layer_types) - {"sliding_attention", "full_attention"}
             ),
-            "sliding_window must be at least 1": self.sliding_window < 1,
+            "partial_rotary_factor must be above 0, at most 1": not 0 < self.partial_rotary_factor <= 1,
             "head_dim times partial_rotary_factor must be even": self.rotary_dim % 2,
+            "rope_theta must be above 0": self.rope_theta <= 0,
             "hidden_act must be silu": self.hidden_act != "silu",
             "tie_word_embeddings must be false": self.tie_word_embeddings,
         }
         for problem, is_wrong in problems.items():
             if is_wrong:
-                raise ValueError(f"config.json: {problem}")
+                raise ValueError(problem)
+
+
+def _refuse_other_networks(fields: dict) -> None:
+    """Raises ValueError for fields under which the weights would mean another network."""
+    rope = fields.get("rope_parameters") or {}
+    scaling = fields.pop("rope_scaling", None) or {}
+    kinds = {rope.get("rope_type", "default"), scaling.get("rope_type", scaling.get("type", "default"))}
+    if kinds != {"default"}:
+        raise ValueError("scaled RoPE is not part of the Maple network")
+    if any(isinstance(value, dict) for value in rope.values()):
+        raise ValueError("rope_parameters for each layer type are not part of the Maple network")
+    if fields.get("attention_bias"):
+        raise ValueError("attention_bias must be false")
+    if fields.get("norm_topk_prob") is False:
+        raise ValueError("norm_topk_prob must be true")

@@ -1,0 +1,110 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maple.checkpoints.tokenizer import MapleTokenizer
+from maple.errors import CheckpointError
+from tests.checkpoint_files import CONTROL_TOKENS, MARKER_TOKENS, VOCAB_SIZE, token_ids, write_tokenizer
+
+IDS = token_ids()
+TEXT = "Hello the world\n\n🍁 é € naïve <|im_end|> <think>\n</tool_call> it's 42 \u2028"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("tokenizer")
+    write_tokenizer(directory)
+    return MapleTokenizer.from_directory(directory)
+
+
+def test_control_tokens_written_in_text_become_their_ids(tokenizer):
+    ids = tokenizer.encode("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n<think>\n")
+    assert ids[0] == IDS["<|im_start|>"]
+    assert ids[-2] == IDS["<think>"]
+    assert [ids.count(IDS[token]) for token in ("<|im_start|>", "<|im_end|>", "<|endoftext|>")] == [2, 1, 0]
+
+
+def test_control_tokens_written_in_plain_text_are_text(tokenizer):
+    ids = tokenizer.encode_plain(TEXT)
+    assert not set(ids) & set(IDS.values())
+    assert b"".join(map(tokenizer.bytes_of, ids)).decode() == TEXT
+
+
+def test_control_tokens_are_known_by_name(tokenizer):
+    assert tokenizer.control_tokens == IDS
+
+
+@pytest.mark.parametrize("token", CONTROL_TOKENS)
+def test_special_tokens_stand_for_no_text(tokenizer, token):
+    assert tokenizer.bytes_of(IDS[token]) == b""
+
+
+@pytest.mark.parametrize("token", MARKER_TOKENS)
+def test_markers_stand_for_themselves(tokenizer, token):
+    assert tokenizer.bytes_of(IDS[token]) == token.encode()
+
+
+def test_unused_ids_stand_for_no_text(tokenizer):
+    assert len(tokenizer.transformers_tokenizer) < VOCAB_SIZE  # there are such ids
+    assert {tokenizer.bytes_of(i) for i in range(len(tokenizer.transformers_tokenizer), VOCAB_SIZE)} == {b""}
+
+
+def test_every_byte_has_a_token(tokenizer):
+    single = {tokenizer.bytes_of(i) for i in range(VOCAB_SIZE)}
+    assert {bytes([i]) for i in range(256)} <= single
+
+
+def test_tokens_may_end_inside_a_character(tokenizer):
+    pieces = [tokenizer.bytes_of(i) for i in tokenizer.encode("🍁€")]
+    assert pieces == ["🍁".encode()[:3], "🍁".encode()[3:], "€".encode()[:2], "€".encode()[2:]]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_bytes_of_all_ids_are_the_normalised_text(tokenizer, text):
+    normalised = tokenizer.transformers_tokenizer.backend_tokenizer.normalizer.normalize_str(text)
+    for ids in (tokenizer.encode(text), tokenizer.encode_plain(text)):
+        assert b"".join(map(tokenizer.bytes_of, ids)).decode() == normalised
+
+
+def test_padding_and_truncation_switched_on_elsewhere_have_no_effect(tmp_path):
+    write_tokenizer(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    content["truncation"] = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    tokenizer = MapleTokenizer.from_directory(tmp_path)
+    assert b"".join(map(tokenizer.bytes_of, tokenizer.encode("Hello the world"))) == b"Hello the world"
+    assert b"".join(map(tokenizer.bytes_of, tokenizer.encode_plain("Hello the world"))) == b"Hello the world"
+
+
+def test_marker_marked_special_is_still_text(tmp_path):
+    write_tokenizer(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    for token in content["added_tokens"]:
+        token["special"] = True
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    tokenizer = MapleTokenizer.from_directory(tmp_path)
+    assert tokenizer.bytes_of(IDS["</think>"]) == b"</think>"
+    assert tokenizer.bytes_of(IDS["<tool_response>"]) == b""
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json is missing"):
+        MapleTokenizer.from_directory(tmp_path)
+
+
+def test_damaged_file_is_refused(tmp_path):
+    write_tokenizer(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        MapleTokenizer.from_directory(tmp_path)
+
+
+def test_tokenizer_of_another_kind_is_refused(tmp_path):
+    write_tokenizer(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    content["decoder"] = {"type": "WordPiece", "prefix": "##", "cleanup": True}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="WordPiece"):
+        MapleTokenizer.from_directory(tmp_path)
