@@ -14,7 +14,11 @@ from maple.checkpoints.tokenizer import MapleTokenizer
 from maple.errors import InvalidRequest
 
 # What the server itself hands to the template, or Transformers would take for itself.
-RESERVED_KWARGS = {"messages", *inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters}
+RESERVED_KWARGS = {
+    "messages",
+    "conversations",
+    *inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def read_config(directory: Path) -> MapleConfig:
     if fields.get("model_type") is None and not architectures:
         raise CheckpointError(f"{directory / 'config.json'} names neither model_type maple nor MapleForCausalLM")
     try:
-        return MapleConfig.from_dict(fields)
+        return MapleConfig.from_dict(fields | {"model_type": "maple"})
     except Exception as error:  # Transformers raises errors of many kinds for bad fields
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{directory / 'config.json'} is not usable: {reason}") from error

@@ -8,6 +8,7 @@ from torch import Tensor
 from maple.engine.requests import SamplingParams
 
 GREEDY_BELOW = 1e-5
+PENALTY_LIMIT = 1e9  # and its inverse: beyond them logits overflow, within them the choice is as clear
 
 
 class Sampler:
@@ -51,7 +52,7 @@ class Sampler:
         return candidates[order], probabilities / probabilities.sum()
 
     def _penalised(self, logits: Tensor) -> Tensor:
-        penalty = self._params.repetition_penalty
+        penalty = min(max(self._params.repetition_penalty, 1 / PENALTY_LIMIT), PENALTY_LIMIT)
         if penalty == 1:
             return logits
         penalised = torch.where(logits > 0, logits / penalty, logits * penalty)

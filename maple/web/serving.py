@@ -83,8 +83,9 @@ class Server:
 
     def stop(self, *_) -> None:
         """Makes run() come to its end. May be called from any thread, and as a signal handler."""
-        self._is_stopping = True
-        self._listeners[0].pull_trigger()  # wakes the loop up
+        if not self._is_stopping:
+            self._is_stopping = True
+            self._listeners[0].pull_trigger()  # wakes the loop up
 
     def _drain(self, deadline: float) -> None:
         # In a thread of its own: the loop has to go on, or the last words would not leave.

@@ -333,6 +333,11 @@ def test_copies_of_the_config_without_some_keys_are_read(tmp_path, without):
         assert getattr(config, name) == full[name]
 
 
+def test_a_null_model_type_is_none(tmp_path):
+    write_json(tmp_path / "config.json", published_config(model_type=None))
+    assert read_config(tmp_path).model_type == "maple"
+
+
 def test_checkpoint_without_model_type_and_layer_types_loads(tmp_path, tensors):
     config = published_config(("model_type", "layer_types"), num_hidden_layers=4, num_experts=4)
     tensors = random_tensors(config)
