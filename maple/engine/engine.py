@@ -73,7 +73,7 @@ class Engine:
         self._queue.close()
         running = self._running
         if running is not None:
-            running.fail(ShuttingDown("the server is shutting down"))
+            running.interrupt(ShuttingDown("the server is shutting down"))
         self._inbox.put(None)
         if self._checkpoint is not None:
             self._thread.join(STOP_SECONDS)
@@ -127,7 +127,7 @@ class Engine:
         while (generation := self._inbox.get()) is not None:
             self._running = generation
             if self._is_stopping:  # set before stop() looked at _running
-                generation.fail(ShuttingDown("the server is shutting down"))
+                generation.interrupt(ShuttingDown("the server is shutting down"))
             self._generate(generation, self._checkpoint)
             self._running = None
 

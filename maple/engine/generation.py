@@ -23,6 +23,7 @@ class Generation:
         self._deadline = time.monotonic() + queue_timeout
         self._ticket: Ticket | None = None
         self._is_cancelled = False
+        self._is_interrupted = False
         self._error: MapleError | None = None
 
     def enter(self, on_turn) -> None:
@@ -38,7 +39,7 @@ class Generation:
         """The next piece of text; None if none came in that time, or if it has just finished.
 
         Raises EngineOverloaded when the place in the line was kept too long, ShuttingDown when the line was
-        closed, and what fail() was given, after the text before it.
+        closed, and what fail() or interrupt() was given, after the text before it.
         """
         if not self.started:
             self._wait(seconds)
@@ -46,6 +47,9 @@ class Generation:
         try:
             piece = self.streamer.text_queue.get(timeout=seconds)
         except Empty:
+            if self._is_interrupted:  # a forward pass may last longer than the server does
+                self.finished = True
+                raise self._error from None
             return None
         if piece is not None:
             return piece
@@ -66,6 +70,11 @@ class Generation:
         """Ends it with an error that read() raises."""
         self._error = self._error or error
         self._is_cancelled = True
+
+    def interrupt(self, error: MapleError) -> None:
+        """As fail(), without waiting for the token in the making."""
+        self.fail(error)
+        self._is_interrupted = True
 
     @property
     def prompt_tokens(self) -> int:

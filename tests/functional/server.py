@@ -75,7 +75,8 @@ def wait_until(condition, seconds: float):
 def running_server(model_path, command=(sys.executable, "app.py"), **settings):
     """A server with MAPLE_* settings given by their names in lower case; killed at the end if need be."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAPLE_")}
-    environment |= {"MAPLE_MODEL_PATH": str(model_path), "MAPLE_PORT": "0", "PYTHONUNBUFFERED": "1"}
+    # One thread for the arithmetic: several servers and their clients share two cores here.
+    environment |= {"MAPLE_MODEL_PATH": str(model_path), "MAPLE_PORT": "0", "MAPLE_TORCH_THREADS": "1"}
     environment |= {f"MAPLE_{name.upper()}": str(value) for name, value in settings.items()}
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -88,6 +89,12 @@ def running_server(model_path, command=(sys.executable, "app.py"), **settings):
         process.wait()
         server._reader.join()
         process.stderr.close()
+
+
+def hang_up(connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+    """Closes the socket in the middle of a reply; the connection alone would leave it open for the response."""
+    response.close()
+    connection.close()
 
 
 def read_events(response):

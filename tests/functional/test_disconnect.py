@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.functional.server import read_events, running_server
+from tests.functional.server import hang_up, read_events, running_server
 
 ENDLESS = {"messages": [{"role": "user", "content": "go on"}], "max_tokens": 3000}
 SHORT = {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 3}
@@ -111,5 +111,5 @@ def test_the_first_chunk_comes_before_a_long_prompt_is_read(server):
     first = json.loads(next(read_events(response)))
     assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
     assert server.get("/health")[1]["active"] == 1  # the prompt is still being read
-    connection.close()
+    hang_up(connection, response)
     assert server.wait_until_idle(FREE_SECONDS)["active"] == 0

@@ -1,0 +1,63 @@
+"""Fields that refuse what they are not."""
+
+import math
+
+import pytest
+from marshmallow import ValidationError
+
+from schemas.fields import Boolean, Choice, Integer, List, Number, Object, StopStrings, String
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "loaded"),
+    [
+        (Boolean(), True, True),
+        (Integer(low=-1), -1, -1),
+        (Integer(), 2**70, 2**70),
+        (Number(low=0, high=2), 1, 1.0),
+        (Number(low=0, high=2), 0, 0.0),
+        (Number(low=0, above_low=True), 1e-45, 1e-45),
+        (String(), "", ""),
+        (Choice("a", "b"), "b", "b"),
+        (Object(), {"a": None}, {"a": None}),
+        (List(String()), [], []),
+        (StopStrings(), "a", ("a",)),
+        (StopStrings(), [], ()),
+        (StopStrings(), ["a", "b", "c", "d", "e"], ("a", "b", "c", "d", "e")),
+    ],
+)
+def test_taken(field, value, loaded):
+    result = field.deserialize(value)
+    assert result == loaded
+    assert type(result) is type(loaded)
+
+
+@pytest.mark.parametrize(
+    ("field", "values", "message"),
+    [
+        (Boolean(), ["false", 1, 0, []], "must be true or false"),
+        (Integer(), ["1", 1.0, True, []], "must be an integer"),
+        (Integer(low=1), [0, -(2**70)], "must be at least 1"),
+        (Integer(low=1, high=5), [0, 6], "must be at least 1 and at most 5"),
+        (Number(low=0), ["0.5", True, [1]], "must be a number"),
+        (
+            Number(low=0, high=2),
+            [-0.1, 2.1, math.nan, math.inf, 10**400, -(10**400)],
+            "must be at least 0 and at most 2",
+        ),
+        (Number(low=0, above_low=True), [0, -1, math.inf], "must be above 0"),
+        (String(), [1, None, ["a"]], None),
+        (String(non_empty=True), [""], "must not be empty"),
+        (Choice("a", "b"), ["c", 1, ["a"]], "must be one of a, b"),
+        (Object(), [[], "x"], "must be an object"),
+        (List(String()), [{}, "x", {"a": 1}], "must be a list"),
+        (List(String(), non_empty=True), [[]], "must not be empty"),
+        (StopStrings(), [1, {}, [1], [None]], "must be a string or a list of strings"),
+        (StopStrings(), ["", [""], ["a", ""]], "must not hold an empty string"),
+    ],
+)
+def test_refused(field, values, message):
+    for value in values:
+        with pytest.raises(ValidationError) as caught:
+            field.deserialize(value)
+        assert message is None or caught.value.messages == [message]
