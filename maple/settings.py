@@ -1,6 +1,7 @@
 """All settings, read from the environment in one place and checked at once."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
@@ -74,17 +75,16 @@ def _top_p(value: str) -> float:
 
 
 def _device(value: str) -> str:
-    kind, _, index = value.strip().lower().partition(":")
-    if kind not in ("auto", "cpu", "cuda", "mps") or (index and not index.isdecimal()):
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", value.strip().lower()):
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
     return value.strip().lower()
 
 
-def _list(value: str) -> tuple[str, ...]:
-    items = tuple(item.strip() for item in value.split(",") if item.strip())
-    if not items:
-        raise ValueError("must name at least one origin, or *")
-    return items
+def _origins(value: str) -> tuple[str, ...]:
+    origins = tuple(item.strip() for item in value.split(",") if item.strip())
+    if origins != ("*",) and not (origins and all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", o) for o in origins)):
+        raise ValueError("must be * or origins such as https://chat.example.com, separated by commas")
+    return origins
 
 
 def _setting(variable: str, default, parse):
@@ -118,7 +118,7 @@ class Settings:
     stream_open_after: float = _setting("MAPLE_STREAM_OPEN_AFTER", 20.0, _number(0))
     keepalive_seconds: float = _setting("MAPLE_KEEPALIVE_SECONDS", 15.0, _number(0.1))
     max_body_mb: float = _setting("MAPLE_MAX_BODY_MB", 16.0, _number(0.001, 1024))
-    allowed_origins: tuple[str, ...] = _setting("MAPLE_ALLOWED_ORIGINS", ("*",), _list)
+    allowed_origins: tuple[str, ...] = _setting("MAPLE_ALLOWED_ORIGINS", ("*",), _origins)
     log_level: str = _setting("MAPLE_LOG_LEVEL", "info", _choice("debug", "info", "warning", "error"))
 
     @classmethod

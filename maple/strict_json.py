@@ -62,21 +62,28 @@ def _finite_float(digits: str) -> float:
 
 
 def _check(value):
-    for field, member in value.items() if isinstance(value, dict) else [(None, value)]:
-        pending = [(member, 2)] if field is not None else [(member, 1)]
-        if field is not None and _has_lone_surrogate(field):
-            raise JSONError("a key in it holds half of a surrogate pair")
-        while pending:  # a loop, not recursion: the depth is what is being checked
-            item, depth = pending.pop()
-            if isinstance(item, str) and _has_lone_surrogate(item):
-                raise JSONError("it holds half of a surrogate pair, which is no character", field)
-            if isinstance(item, (dict, list)) and depth > MAX_DEPTH:
-                raise JSONError(_TOO_DEEP, field)
-            if isinstance(item, dict):
-                pending.extend((key, depth + 1) for key in item)
-                pending.extend((part, depth + 1) for part in item.values())
-            elif isinstance(item, list):
-                pending.extend((part, depth + 1) for part in item)
+    if isinstance(value, dict):
+        for field, member in value.items():
+            _check_member(field, None, depth=2)
+            _check_member(member, field, depth=2)
+    else:
+        _check_member(value, None, depth=1)
+
+
+def _check_member(value, field: str | None, depth: int):
+    level = [value]
+    while level:  # level by level, without recursion: the depth is what is being checked
+        containers = [item for item in level if isinstance(item, (dict, list))]
+        if containers and depth > MAX_DEPTH:
+            raise JSONError(_TOO_DEEP, field)
+        if any(isinstance(item, str) and _has_lone_surrogate(item) for item in level):
+            raise JSONError("it holds half of a surrogate pair, which is no character", field)
+        level = []
+        for container in containers:
+            level.extend(container)  # a dict gives its keys
+            if isinstance(container, dict):
+                level.extend(container.values())
+        depth += 1
 
 
 def _has_lone_surrogate(text: str) -> bool:

@@ -49,8 +49,8 @@ class ChatSchema(GenerationSchema):
     request_class = ChatRequest
     refused = {"n": 1, "logprobs": False, "top_logprobs": 0}  # noqa: RUF012 - never changed
 
-    messages = List(Nested(MessageSchema), required=True, non_empty=True)
-    tools = List(Tool())
+    messages = List(Nested(MessageSchema), most=10_000, required=True, non_empty=True)
+    tools = List(Tool(), most=1024)
     tool_choice = ToolChoice()
     response_format = ResponseFormat()
     chat_template_kwargs = TemplateKwargs()

@@ -14,7 +14,6 @@ class StrictField(fields.Field):
     default_error_messages = {  # noqa: RUF012 - marshmallow's interface
         "required": "is required",
         "null": "must not be null",
-        "validator_failed": "is not valid",
     }
     json_types: tuple[type, ...] = ()
 
@@ -78,19 +77,23 @@ class Number(StrictField):
 
 
 class String(StrictField):
-    """Any string; with non_empty, at least one character."""
+    """Any string; with non_empty, at least one character, with longest, at most so many."""
 
     default_error_messages = {"invalid": "must be a string", "empty": "must not be empty"}  # noqa: RUF012
     json_types = (str,)
 
-    def __init__(self, *, non_empty: bool = False, **kwargs):
+    def __init__(self, *, non_empty: bool = False, longest: int | None = None, **kwargs):
         super().__init__(**kwargs)
         self._non_empty = non_empty
+        self._longest = longest
+        self.error_messages["long"] = f"must have at most {longest} characters"
 
     def _deserialize(self, value, attr, data, **kwargs):
         text = super()._deserialize(value, attr, data, **kwargs)
         if self._non_empty and not text:
             raise self.make_error("empty")
+        if self._longest is not None and len(text) > self._longest:
+            raise self.make_error("long")
         return text
 
 
@@ -116,7 +119,7 @@ class Object(StrictField):
 
 
 class List(fields.List):
-    """A JSON array; with non_empty, of at least one member."""
+    """A JSON array of at most `most` members; with non_empty, of at least one."""
 
     default_error_messages = {  # noqa: RUF012
         "required": "is required",
@@ -125,15 +128,18 @@ class List(fields.List):
         "empty": "must not be empty",
     }
 
-    def __init__(self, member: fields.Field, *, non_empty: bool = False, **kwargs):
+    def __init__(self, member: fields.Field, *, most: int, non_empty: bool = False, **kwargs):
         super().__init__(member, **kwargs)
-        self._non_empty = non_empty
+        self._non_empty, self._most = non_empty, most
+        self.error_messages["long"] = f"must have at most {most} members"
 
     def _deserialize(self, value, attr, data, **kwargs):
         if type(value) is not list:  # marshmallow's own also takes an object, as the list of its keys
             raise self.make_error("invalid")
         if self._non_empty and not value:
             raise self.make_error("empty")
+        if len(value) > self._most:  # before each member costs time and, if wrong, a message
+            raise self.make_error("long")
         return super()._deserialize(value, attr, data, **kwargs)
 
 
@@ -144,11 +150,14 @@ class Nested(fields.Nested):
 
 
 class StopStrings(StrictField):
-    """A string or a list of strings, none of them empty, loaded as a tuple."""
+    """A string or a list of strings, none of them empty, loaded as a tuple; each token is compared with all."""
+
+    most, longest = 64, 4096
 
     default_error_messages = {  # noqa: RUF012
         "invalid": "must be a string or a list of strings",
         "empty": "must not hold an empty string",
+        "long": f"must have at most {most} strings of at most {longest} characters",
     }
     json_types = (str, list)
 
@@ -159,4 +168,6 @@ class StopStrings(StrictField):
             raise self.make_error("invalid")
         if "" in stops:
             raise self.make_error("empty")
+        if len(stops) > self.most or any(len(stop) > self.longest for stop in stops):
+            raise self.make_error("long")
         return stops

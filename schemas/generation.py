@@ -42,7 +42,7 @@ class GenerationSchema(ObjectSchema):
     request_class: ClassVar[type[GenerationOptions]]
     refused: ClassVar[dict[str, object]]  # name of an unsupported field -> the one value that asks for nothing
 
-    model = String()
+    model = String(longest=256)  # it is sent back with every chunk
     max_tokens = Integer(low=1)
     max_completion_tokens = Integer(low=1)
     temperature = Number(low=0, high=2)

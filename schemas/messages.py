@@ -66,7 +66,7 @@ class MessageSchema(ObjectSchema):
     name = String()
     reasoning_content = String()
     reasoning = String()
-    tool_calls = List(Nested(ToolCallSchema))
+    tool_calls = List(Nested(ToolCallSchema), most=1024)
     tool_call_id = String()
 
     @post_load

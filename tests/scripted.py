@@ -43,9 +43,11 @@ class ScriptedModel:
         self.config = MapleConfig(
             **published_config(max_position_embeddings=context_length, vocab_size=vocab_size + len(pieces))
         )
+        self.model = SimpleNamespace(layers=[ScriptedLayer()])
         self._cache = None
 
     def __call__(self, ids, past_key_values, use_cache, logits_to_keep):
+        self.model.layers[0].hook()
         last = int(ids[0, -1])
         number = self.ids.index(last) + 1 if last in self.ids else 0
         if past_key_values is not self._cache:
@@ -65,6 +67,17 @@ class ScriptedModel:
         if number < len(self.ids):
             return self.ids[number]
         return END_ID if self.ends else self.ids[0]
+
+
+class ScriptedLayer:
+    """Takes the hook that the generation loop hangs before each layer."""
+
+    def register_forward_pre_hook(self, hook):
+        self.hook = hook
+        return self
+
+    def remove(self):
+        del self.hook
 
 
 class ScriptedTokenizer(MapleTokenizer):

@@ -12,6 +12,9 @@ from maple.chat.tool_calls import parse_calls
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 CALL_OPEN, CALL_CLOSE = "<tool_call>", "</tool_call>"
 
+# More failed blocks than any model means to write; each may be read again up to its end.
+MOST_FAILED_BLOCKS = 100
+
 _IN_STRING = re.compile(r'"|\\.', re.DOTALL)
 _OUTSIDE_STRING = re.compile(f'"|{CALL_OPEN}|{CALL_CLOSE}')
 
@@ -30,6 +33,7 @@ class OutputParser:
         self._blanks = ""  # blanks after the last content, not emitted yet
         self._has_content = False
         self._has_calls = False
+        self._num_failed = 0
         self._num_scanned = 0  # of the open block
         self._in_string = False
 
@@ -123,6 +127,9 @@ class OutputParser:
         else:
             self._emit_content(CALL_OPEN)
             self._text = self._text[len(CALL_OPEN) :]
+            self._num_failed += 1
+            if self._num_failed == MOST_FAILED_BLOCKS:
+                self._content_markers = (THINK_CLOSE,)
         self._state = self._content
         return True
 

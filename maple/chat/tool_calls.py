@@ -7,15 +7,14 @@ import secrets
 from maple import strict_json
 from maple.chat.events import ToolCall
 
-_BETWEEN_OBJECTS = re.compile(r"[\s,]*")
+_BETWEEN_OBJECTS = re.compile(r"[\s,]*(?=\{)|\s*")
 
 
 def parse_calls(body: str) -> list[ToolCall] | None:
     """The calls in a block's body: one JSON object or several back to back; None if any of it is no valid call."""
     calls = []
-    position = _BETWEEN_OBJECTS.match(body).end()
-    if "," in body[:position]:
-        return None
+    body = body.strip()
+    position = 0
     while position < len(body):
         try:
             _, end = json.JSONDecoder().raw_decode(body, position)
@@ -33,7 +32,8 @@ def parse_calls(body: str) -> list[ToolCall] | None:
 def _call(value) -> ToolCall | None:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
         return None
-    arguments = _arguments(value.get("arguments", value.get("parameters")))
+    arguments = value.get("arguments")
+    arguments = _arguments(value.get("parameters") if arguments is None else arguments)
     return None if arguments is None else ToolCall(f"call_{secrets.token_hex(12)}", value["name"], arguments)
 
 

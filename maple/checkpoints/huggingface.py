@@ -159,7 +159,7 @@ def _read_linear(module: nn.Linear, name: str, readers: dict, dtype, pack: bool)
     if packed is not None:
         return PackedLinear(*packed)
     if pack:
-        logger.warning("%s is not exactly ternary and stays as it is", name)
+        logger.warning("%s cannot be held at 2 bits exactly and stays as it is", name)
     return _with_weight(module, weight.to(dtype))
 
 
@@ -181,7 +181,7 @@ def _read_experts(module: ExpertLinear, names: list[str], readers: dict, dtype, 
         scales[expert] = packed[1]
     if unpacked:
         more = f" ({len(unpacked)} experts of {len(names)})" if len(unpacked) > 1 else ""
-        logger.warning("%s is not exactly ternary and stays as it is%s", names[min(unpacked)], more)
+        logger.warning("%s cannot be held at 2 bits exactly and stays as it is%s", names[min(unpacked)], more)
     if scales is None:
         return _with_weight(module, torch.stack(list(unpacked.values())))
     return PackedExpertLinear(words, scales, unpacked)

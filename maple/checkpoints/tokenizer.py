@@ -50,15 +50,16 @@ class MapleTokenizer:
             )
         except Exception as error:  # the libraries raise errors of many kinds, bare Exception among them
             raise CheckpointError(f"the tokenizer in {directory} cannot be read: {error}") from error
+        _try_template(tokenizer)
         return cls(tokenizer)
 
     def encode(self, text: str) -> list[int]:
         """Ordinary encoding: control tokens written in the text become their ids; nothing is added."""
-        return self._tokenizer.encode(text, add_special_tokens=False).ids
+        return _encode(self._tokenizer, text)
 
     def encode_plain(self, text: str) -> list[int]:
         """Encoding in which control tokens written in the text are text like any other."""
-        return self._plain_tokenizer.encode(text, add_special_tokens=False).ids
+        return _encode(self._plain_tokenizer, text)
 
     def bytes_of(self, token_id: int) -> bytes:
         """The UTF-8 bytes a token stands for: none for control tokens such as <|im_end|> and for unused ids."""
@@ -68,3 +69,16 @@ class MapleTokenizer:
             return self._added_bytes[token_id]
         token = self._tokenizer.id_to_token(token_id)
         return bytes(_BYTE_OF_CHARACTER[character] for character in token) if token else b""
+
+
+def _try_template(tokenizer: PreTrainedTokenizerFast) -> None:
+    try:
+        tokenizer.apply_chat_template([{"role": "user", "content": ""}], tokenize=False, add_generation_prompt=True)
+    except Exception as error:  # a template may raise anything
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"the chat template is missing or cannot be rendered: {reason}") from error
+
+
+def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    # As a batch of one: only then are other threads let run meanwhile.
+    return tokenizer.encode_batch([text], add_special_tokens=False)[0].ids

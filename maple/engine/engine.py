@@ -10,7 +10,7 @@ from queue import SimpleQueue
 import torch
 
 from maple.checkpoints.loader import Checkpoint, load
-from maple.engine.decoding import decode
+from maple.engine.decoding import Cancelled, decode
 from maple.engine.generation import Generation
 from maple.engine.queue import SlotQueue
 from maple.engine.requests import GenerationRequest
@@ -56,11 +56,14 @@ class Engine:
         self._progress = 0.0
         self._load_seconds: float | None = None
         self._inbox: SimpleQueue[Generation | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
         self._running: Generation | None = None
         self._is_stopping = False
 
     def start(self, settings: Settings) -> None:
-        """Begins to load the model in the background and returns."""
+        """Begins to load the model in the background and returns. Raises RuntimeError the second time."""
+        if self._thread is not None:
+            raise RuntimeError("this engine has been started already")
         self._settings = settings
         self._queue = SlotQueue(settings.max_queue_depth)
         # One thread for the life of the process: the model, its caches and torch's worker pool belong to it.
@@ -79,19 +82,23 @@ class Engine:
             self._thread.join(STOP_SECONDS)
 
     def require_ready(self) -> Checkpoint:
-        """The loaded model. Raises ModelLoading, ModelFailed or ShuttingDown."""
+        """The loaded model, if a request would be taken now.
+
+        Raises ModelLoading, ModelFailed, ShuttingDown, or EngineOverloaded when there is no place in the line.
+        """
         if self._is_stopping:
             raise ShuttingDown("the server is shutting down")
         if self._error is not None:
             raise ModelFailed(f"the model could not be loaded: {self._error}")
         if self._checkpoint is None:
             raise ModelLoading(f"the model is still loading ({self._progress:.0%}); try again later")
+        self._queue.check_room()
         return self._checkpoint
 
-    def submit(self, request: GenerationRequest) -> Generation:
-        """Gives a request a place in the line. Raises InvalidRequest, EngineOverloaded or as require_ready()."""
+    def submit(self, request: GenerationRequest, prompt_field: str = "prompt") -> Generation:
+        """Gives a request a place in the line. Raises InvalidRequest for the prompt_field, or as require_ready()."""
         checkpoint = self.require_ready()
-        self._check_prompt(request.prompt_ids, checkpoint)
+        self._check_prompt(request.prompt_ids, prompt_field, checkpoint)
         streamer = TokenStreamer(checkpoint.tokenizer, request.stop)
         generation = Generation(request, streamer, self._queue, self._settings.queue_timeout)
         generation.enter(self._inbox.put)
@@ -111,14 +118,16 @@ class Engine:
             active=int(self._queue.is_busy),
         )
 
-    def _check_prompt(self, prompt_ids: tuple[int, ...], checkpoint: Checkpoint) -> None:
+    def _check_prompt(self, prompt_ids: tuple[int, ...], field: str, checkpoint: Checkpoint) -> None:
         if not prompt_ids:
-            raise InvalidRequest("the prompt is empty", param="prompt")
+            raise InvalidRequest("the prompt is empty", param=field)
         if min(prompt_ids) < 0 or max(prompt_ids) >= checkpoint.vocab_size:
-            raise InvalidRequest(f"token ids must be from 0 to {checkpoint.vocab_size - 1}", param="prompt")
+            raise InvalidRequest(f"token ids must be from 0 to {checkpoint.vocab_size - 1}", param=field)
         longest = min(self._settings.max_prompt_tokens, checkpoint.context_length - 1)
         if len(prompt_ids) > longest:
-            raise ContextLengthExceeded(f"the prompt has {len(prompt_ids)} tokens; at most {longest} are taken")
+            raise ContextLengthExceeded(
+                f"the prompt has {len(prompt_ids)} tokens; at most {longest} are taken", param=field
+            )
 
     def _run(self) -> None:
         self._load_model()
@@ -157,6 +166,8 @@ class Engine:
             generation.finish_reason = decode(
                 checkpoint, generation.request, generation.streamer, generation.is_cancelled
             )
+        except Cancelled:
+            pass  # closed by its reader, or failed already
         except Exception:
             logger.exception("generation failed")
             generation.fail(GenerationFailed("the model failed while generating; the server's log says more"))

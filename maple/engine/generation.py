@@ -10,15 +10,17 @@ from maple.errors import EngineOverloaded, MapleError
 
 
 class Generation:
-    """Waits for the slot, then yields text. read() and close() are the HTTP thread's, the rest the engine's."""
+    """Waits for the slot, then yields text.
 
-    cached_tokens = 0
+    wait_for_turn(), read() and close() are the HTTP thread's, fail() and interrupt() the engine's.
+    """
 
     def __init__(self, request: GenerationRequest, streamer: TokenStreamer, queue: SlotQueue, queue_timeout: float):
         self.request = request
         self.streamer = streamer
         self.finished = False
         self.finish_reason = "stop"
+        self.cached_tokens = 0
         self._queue = queue
         self._deadline = time.monotonic() + queue_timeout
         self._ticket: Ticket | None = None
@@ -35,14 +37,24 @@ class Generation:
         """Whether it has the slot, or had it."""
         return self._ticket.has_slot
 
+    def wait_for_turn(self, seconds: float) -> None:
+        """Waits in the line, at most so long; started tells whether the turn has come. Takes no text.
+
+        Raises EngineOverloaded when the place was kept too long, ShuttingDown when the line was closed.
+        """
+        remaining = self._deadline - time.monotonic()
+        if self._queue.wait(self._ticket, min(seconds, max(remaining, 0))):
+            return
+        if remaining <= seconds and self._queue.leave(self._ticket):
+            raise EngineOverloaded("the request waited too long for its turn; try again later")
+
     def read(self, seconds: float) -> str | None:
         """The next piece of text; None if none came in that time, or if it has just finished.
 
-        Raises EngineOverloaded when the place in the line was kept too long, ShuttingDown when the line was
-        closed, and what fail() or interrupt() was given, after the text before it.
+        Raises what wait_for_turn() does, and what fail() or interrupt() was given, after the text before it.
         """
         if not self.started:
-            self._wait(seconds)
+            self.wait_for_turn(seconds)
             return None
         try:
             piece = self.streamer.text_queue.get(timeout=seconds)
@@ -88,10 +100,3 @@ class Generation:
     def tokens_before(self, offset: int) -> int:
         """Generated ids that lie wholly before a character offset of the raw text."""
         return self.streamer.num_tokens_before(offset)
-
-    def _wait(self, seconds: float) -> None:
-        remaining = self._deadline - time.monotonic()
-        if self._queue.wait(self._ticket, min(seconds, max(remaining, 0))):
-            return
-        if remaining <= seconds and self._queue.leave(self._ticket):
-            raise EngineOverloaded("the request waited too long for its turn; try again later")

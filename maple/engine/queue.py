@@ -22,8 +22,8 @@ class SlotQueue:
         self.max_depth = max_depth
         self._slot = threading.Lock()
         self._waiting: deque[Ticket] = deque()
-        self._turn = threading.Condition()  # guards all of these
         self._is_closed = False
+        self._turn = threading.Condition()  # guards all of these
 
     @property
     def depth(self) -> int:
@@ -47,8 +47,14 @@ class SlotQueue:
             self._serve_next()
             if not ticket.has_slot and len(self._waiting) > self.max_depth:
                 self._waiting.remove(ticket)
-                raise EngineOverloaded(f"{self.max_depth} requests are waiting already; try again later")
+                raise self._overloaded()
         return ticket
+
+    def check_room(self) -> None:
+        """Raises EngineOverloaded if enter() would do so now."""
+        with self._turn:
+            if self._slot.locked() and len(self._waiting) >= self.max_depth:
+                raise self._overloaded()
 
     def wait(self, ticket: Ticket, seconds: float) -> bool:
         """Waits for the ticket's turn, at most so long; returns whether it has come. Raises ShuttingDown."""
@@ -77,6 +83,9 @@ class SlotQueue:
             self._is_closed = True
             self._waiting.clear()
             self._turn.notify_all()
+
+    def _overloaded(self) -> EngineOverloaded:
+        return EngineOverloaded(f"{self.max_depth} requests are waiting already; try again later")
 
     def _check_open(self) -> None:
         if self._is_closed:

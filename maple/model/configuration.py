@@ -5,6 +5,20 @@ from transformers import PreTrainedConfig
 
 FULL_ATTENTION_EVERY = 4  # the published pattern: three sliding layers, then a full one
 
+SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "sliding_window",
+    "num_experts",
+    "num_experts_per_tok",
+    "moe_intermediate_size",
+    "max_position_embeddings",
+)
+
 
 @strict
 class MapleConfig(PreTrainedConfig):
@@ -68,11 +82,7 @@ class MapleConfig(PreTrainedConfig):
         return self.sliding_window + 1
 
     def _check(self):
-        sizes = (
-            "vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads head_dim sliding_window "
-            "num_experts num_experts_per_tok moe_intermediate_size max_position_embeddings"
-        ).split()
-        for name in sizes:
+        for name in SIZES:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
         problems = {

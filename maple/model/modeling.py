@@ -76,11 +76,11 @@ class MapleRouter(nn.Module):
         self.top_k = config.num_experts_per_tok
         self.weight = nn.Parameter(torch.empty(config.num_experts, config.hidden_size))
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """x: [tokens, hidden] -> weights [tokens, k], experts [tokens, k], logits [tokens, experts]"""
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x: [tokens, hidden] -> weights [tokens, k], experts [tokens, k]"""
         logits = F.linear(x.float(), self.weight.float())
         weights, experts = logits.softmax(dim=-1).topk(self.top_k, dim=-1)
-        return weights / (weights.sum(dim=-1, keepdim=True) + 1e-20), experts, logits
+        return weights / (weights.sum(dim=-1, keepdim=True) + 1e-20), experts
 
 
 class MapleExperts(nn.Module):
@@ -118,8 +118,7 @@ class MapleMoE(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, new, hidden]"""
         tokens = x.flatten(0, 1)
-        weights, experts, _ = self.gate(tokens)
-        return self.experts(tokens, weights, experts).view_as(x)
+        return self.experts(tokens, *self.gate(tokens)).view_as(x)
 
 
 class MapleLayer(nn.Module):

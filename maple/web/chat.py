@@ -29,5 +29,5 @@ def create_chat_completion() -> Response:
         allows_tools=bool(chat.tools),
         include_reasoning=shows_reasoning,
     )
-    generation = engine.submit(generation_request(chat, prompt.ids, settings))
+    generation = engine.submit(generation_request(chat, prompt.ids, settings), prompt_field="messages")
     return deliver(reply, generation, chat, settings)

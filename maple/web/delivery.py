@@ -12,7 +12,7 @@ from maple.web import sse
 from maple.web.body import json_response
 from maple.web.chat_reply import ChatReply
 from maple.web.client import ClientGone, disconnect_check
-from maple.web.errors import error_body, hidden
+from maple.web.errors import error_body, unexpected
 from maple.web.text_reply import TextReply
 from schemas.generation import GenerationOptions
 
@@ -62,7 +62,7 @@ def _wait_for_turn(generation: Generation, is_gone: Callable[[], bool], seconds:
     while not generation.started and (remaining := deadline - time.monotonic()) > 0:
         if is_gone():
             raise ClientGone
-        generation.read(min(POLL_SECONDS, remaining))  # gives no text before the generation has started
+        generation.wait_for_turn(min(POLL_SECONDS, remaining))
 
 
 def _stream(
@@ -82,7 +82,7 @@ def _stream(
     except MapleError as error:
         yield sse.events([*reply.finish(), error_body(error)])
     except Exception as error:
-        yield sse.events([error_body(hidden(error))])
+        yield sse.events([error_body(unexpected(error))])
     yield sse.DONE
 
 

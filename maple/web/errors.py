@@ -31,7 +31,7 @@ def error_body(error: MapleError) -> dict:
     return responses.error(error.message, error.type, error.param, error.code)
 
 
-def hidden(error: Exception) -> MapleError:
+def unexpected(error: Exception) -> MapleError:
     """What a client is told of an unexpected error, which goes to the log."""
     logger.error("unexpected error", exc_info=error)
     return GenerationFailed("the server met an unexpected error; its log says more")
@@ -64,4 +64,4 @@ def _reply_to_nobody(_: ClientGone) -> Response:
 
 
 def _reply_to_unexpected(error: Exception) -> Response:
-    return _reply_to_maple_error(hidden(error))
+    return _reply_to_maple_error(unexpected(error))

@@ -18,6 +18,7 @@ from maple.web.threads import num_threads
 DRAIN_SECONDS = 3.5  # for the last words to leave, once told to stop
 CLOSE_SECONDS = 0.5  # for threads to end, after that
 SPARE_BODY_BYTES = 1024 * 1024  # so that most bodies over the limit are still Flask's to refuse
+SEND_SECONDS = 60  # a client that takes nothing for so long, though there is something, is given up
 SPARE_CONNECTIONS = 500  # idle ones, beside those that hold a thread
 
 logger = logging.getLogger(__name__)
@@ -31,9 +32,16 @@ class JSONErrorTask(ErrorTask):
         body = strict_json.dumps(http_error_body(error.code, f"{error.reason}: {error.body}")).encode()
         self.status = f"{error.code} {error.reason}"
         self.response_headers.append(("Content-Type", "application/json"))
+        self._allow_origin()
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+
+    def _allow_origin(self):
+        allowed = self.channel.server.allowed_origins
+        origin = self.request.headers.get("ORIGIN")
+        if allowed == ("*",) or origin in allowed:
+            self.response_headers.append(("Access-Control-Allow-Origin", "*" if allowed == ("*",) else origin))
 
 
 class JSONErrorChannel(HTTPChannel):
@@ -58,11 +66,11 @@ class Server:
             channel_request_lookahead=1,  # else a client that leaves is only noticed when it is written to
             connection_limit=num_threads(settings) + SPARE_CONNECTIONS,
             max_request_body_size=settings.max_body_bytes + SPARE_BODY_BYTES,
-            asyncore_use_poll=True,  # select() ends at descriptor 1023
         )
         self._listeners = [item for item in self._sockets.values() if isinstance(item, BaseWSGIServer)]
         for listener in self._listeners:
             listener.channel_class = JSONErrorChannel
+            listener.allowed_origins = settings.allowed_origins
 
     @property
     def addresses(self) -> list[str]:
@@ -74,8 +82,12 @@ class Server:
         Returns at most 4 seconds after stop(), even if clients are slow or threads are stuck.
         """
         logger.info("listening on %s", " and ".join(self.addresses))
+        next_look = time.monotonic()
         while not self._is_stopping:
             self._loop_once(seconds=1)
+            if time.monotonic() >= next_look:
+                self._drop_stalled()
+                next_look = time.monotonic() + 1
         logger.info("shutting down")
         self._drain(time.monotonic() + DRAIN_SECONDS)
         self._listeners[0].task_dispatcher.shutdown(timeout=CLOSE_SECONDS)
@@ -94,11 +106,21 @@ class Server:
         while time.monotonic() < deadline and (stopping.is_alive() or self._is_busy()):
             self._loop_once(seconds=0.05)
 
+    def _drop_stalled(self) -> None:
+        # waitress waits for ever for a client that does not read, with the thread that writes to it.
+        for channel in self._channels():
+            if channel.total_outbufs_len and time.time() - channel.last_activity > SEND_SECONDS:
+                logger.info("a client has taken nothing for %d s and is given up", SEND_SECONDS)
+                channel.handle_close()
+
     def _is_busy(self) -> bool:
-        channels = [channel for listener in self._listeners for channel in listener.active_channels.values()]
-        return any(channel.requests or channel.total_outbufs_len for channel in channels)
+        return any(channel.requests or channel.total_outbufs_len for channel in self._channels())
+
+    def _channels(self) -> list[HTTPChannel]:
+        return [channel for listener in self._listeners for channel in listener.active_channels.values()]
 
     def _loop_once(self, seconds: float) -> None:
+        # poll(), since select() ends at descriptor 1023
         wasyncore.loop(timeout=seconds, use_poll=True, map=self._sockets, count=1)
 
 

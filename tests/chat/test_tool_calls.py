@@ -71,6 +71,7 @@ def test_c31_arguments_are_always_an_object_as_text(body, arguments):
         "{'name':'f'}",
         '{"name":"f"} and more',
         'f({"name":"f"})',
+        '{"name":"f"},',
     ],
 )
 def test_c31_what_is_no_call(body):
@@ -97,3 +98,7 @@ def test_c26_ids_are_unique_and_random():
     ids = [call.id for _ in range(50) for call in parse_calls('{"name":"f"}{"name":"f"}')]
     assert len(set(ids)) == 100
     assert all(call_id.startswith("call_") and len(call_id) >= 20 for call_id in ids)
+
+
+def test_c31_null_arguments_do_not_hide_parameters():
+    assert calls_in('{"name":"f","arguments":null,"parameters":{"x":1}}') == [("f", '{"x": 1}')]

@@ -108,3 +108,16 @@ def test_tokenizer_of_another_kind_is_refused(tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="WordPiece"):
         MapleTokenizer.from_directory(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [(None, "chat_template"), ("{% if %}", "Expected an expression"), ("{{ raise_exception('not me') }}", "not me")],
+)
+def test_a_template_that_is_missing_or_broken_is_refused(tmp_path, template, reason):
+    write_tokenizer(tmp_path)
+    (tmp_path / "chat_template.jinja").unlink()
+    if template is not None:
+        (tmp_path / "chat_template.jinja").write_text(template)
+    with pytest.raises(CheckpointError, match=reason):
+        MapleTokenizer.from_directory(tmp_path)

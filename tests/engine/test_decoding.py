@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 import torch
 
-from maple.engine.decoding import PROMPT_CHUNK, decode
+from maple.engine.decoding import PROMPT_CHUNK, Cancelled, decode
 from maple.engine.requests import SamplingParams
 from maple.engine.streamer import TokenStreamer
 from tests.scripted import GREEDY, a_request, scripted_checkpoint
@@ -20,9 +20,12 @@ def after(calls):
 
 
 def run(checkpoint, request, is_cancelled=never):
-    """Finish reason, text and number of tokens."""
+    """Finish reason or "cancelled", text and number of tokens."""
     streamer = TokenStreamer(checkpoint.tokenizer, request.stop)
-    reason = decode(checkpoint, request, streamer, is_cancelled)
+    try:
+        reason = decode(checkpoint, request, streamer, is_cancelled)
+    except Cancelled:
+        reason = "cancelled"
     streamer.end()
     return reason, "".join(streamer), streamer.num_tokens
 
@@ -73,20 +76,33 @@ def test_every_end_id_ends_the_turn():
 
 def test_cancelled_before_it_began_it_feeds_nothing():
     checkpoint = scripted_checkpoint(["a"], ends=False)
-    assert run(checkpoint, a_request(), after(0)) == ("stop", "", 0)
+    assert run(checkpoint, a_request(), after(0)) == ("cancelled", "", 0)
     assert checkpoint.model.fed == []
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 7])
 def test_cancelling_takes_effect_within_one_token(tokens):
     checkpoint = scripted_checkpoint(["a"], ends=False)
-    assert run(checkpoint, a_request(), after(tokens)) == ("stop", "a" * tokens, tokens)
+    assert run(checkpoint, a_request(), after(tokens)) == ("cancelled", "a" * tokens, tokens)
 
 
 def test_cancelling_takes_effect_between_the_chunks_of_a_prompt():
     checkpoint = scripted_checkpoint(["a"])
-    assert run(checkpoint, a_request([1] * (3 * PROMPT_CHUNK)), after(2)) == ("stop", "", 0)
+    assert run(checkpoint, a_request([1] * (3 * PROMPT_CHUNK)), after(2)) == ("cancelled", "", 0)
     assert checkpoint.model.fed == [[1] * (2 * PROMPT_CHUNK)]
+
+
+def test_cancelling_takes_effect_between_the_layers_of_a_real_model(real_checkpoint):
+    asked = []
+
+    def at_the_third_layer():
+        asked.append(True)
+        return len(asked) == 3
+
+    request = a_request([5] * 20)
+    assert run(real_checkpoint, request, at_the_third_layer) == ("cancelled", "", 0)
+    assert len(asked) == 3
+    assert run(real_checkpoint, request)[2] > 0  # no hook is left behind
 
 
 @pytest.mark.parametrize("length", [1, PROMPT_CHUNK - 1, PROMPT_CHUNK, PROMPT_CHUNK + 1, 3 * PROMPT_CHUNK + 5])

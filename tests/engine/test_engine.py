@@ -243,3 +243,8 @@ def test_an_idle_engine_stops_at_once():
     engine = ready_engine(scripted_checkpoint(["a"]))
     engine.stop()
     assert not engine._thread.is_alive()
+
+
+def test_it_starts_once():
+    with scripted_engine(["a"]) as (engine, _), pytest.raises(RuntimeError, match="started already"):
+        engine.start(Settings())

@@ -179,3 +179,16 @@ def test_no_time_at_all_is_a_look():
     started = time.monotonic()
     assert not queue.wait(ticket, 0)
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_there_is_room_until_the_line_is_full(depth):
+    queue = SlotQueue(depth)
+    for _ in range(depth + 1):
+        queue.check_room()
+        queue.enter(nothing)
+    with pytest.raises(EngineOverloaded):
+        queue.check_room()
+    queue.release()
+    if depth:
+        queue.check_room()

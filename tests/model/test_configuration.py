@@ -115,7 +115,12 @@ def test_what_the_network_is_not_defined_for_is_refused(changes, message):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"rope_scaling": {"type": "default"}}, {"rope_scaling": None}, {"norm_topk_prob": True}, {"attention_bias": False}],
+    [
+        {"rope_scaling": {"type": "default"}},
+        {"rope_scaling": None},
+        {"norm_topk_prob": True},
+        {"attention_bias": False},
+    ],
     ids=str,
 )
 def test_fields_that_say_what_the_network_is_anyway_pass(fields):

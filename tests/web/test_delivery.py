@@ -142,3 +142,32 @@ def test_stopping_the_engine_tells_the_client(serve, body):
         error = response.get_json()
     assert error["error"]["code"] == "shutting_down"
     assert time.monotonic() - started < 3
+
+
+def test_a_turn_that_comes_while_the_client_is_looked_for_loses_no_text(serve):
+    server = serve(["FIRST ", "second", "</think>", "answer"])
+    running, gate = blocked(server)
+
+    def open_the_gate_meanwhile():
+        gate.set()
+        assert wait_until(lambda: server.engine.status().active == 0)  # all of the stream's text is there by now
+        return False
+
+    response = server.client.post(
+        CHAT, json=STREAM, environ_overrides={"waitress.client_disconnected": open_the_gate_meanwhile}
+    )
+    deltas = [event["choices"][0]["delta"] for event in events_of(response)[:-1]]
+    assert "".join(delta.get("reasoning_content", "") for delta in deltas) == "FIRST second"
+    assert "".join(delta.get("content", "") for delta in deltas) == "answer"
+    running.close()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_full_queue_is_noticed_before_the_prompt_is_rendered(serve, stream):
+    server = serve(max_queue_depth=0)
+    running, gate = blocked(server)
+    unusable = {"messages": HI["messages"], "chat_template_kwargs": {"tokenize": True}, "stream": stream}
+    refused = server.client.post(CHAT, json=unusable)
+    assert (refused.status_code, refused.json["error"]["code"]) == (503, "engine_overloaded")
+    gate.set()
+    running.close()

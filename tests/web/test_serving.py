@@ -10,8 +10,10 @@ import time
 
 import pytest
 
+from maple.web import serving
 from maple.web.serving import Server
 from maple.web.threads import num_threads
+from tests.scripted import wait_until
 from tests.web.conftest import CHAT, HI, open_app
 
 MEGABYTE = 1024 * 1024
@@ -134,3 +136,41 @@ def test_too_few_threads_are_warned_of_once(serve, caplog, monkeypatch, threads,
             server.client.get("/health", environ_overrides=environ)
     assert len(caplog.records) == warnings
     assert not warnings or "--threads=12 --channel-request-lookahead=1" in caplog.text
+
+
+def test_a_client_that_does_not_read_is_given_up(monkeypatch):
+    monkeypatch.setattr(serving, "SEND_SECONDS", 0.5)
+    with listening(["t</think>"] + ["x" * 100_000] * 40, ends=False) as (_, opened, port):
+        body = json.dumps(HI | {"stream": True, "max_tokens": 400}).encode()
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.sendall(b"POST %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body)
+            assert wait_until(lambda: opened.engine.status().active == 1)
+            assert wait_until(lambda: opened.engine.status().active == 0, 20)
+            assert wait_until(lambda: is_reset(connection), 20)
+
+
+def is_reset(connection: socket.socket) -> bool:
+    """Whether the other side has closed: writing to it fails."""
+    try:
+        connection.sendall(b"x")
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "allowed"),
+    [
+        (("*",), "https://a.example", b"*"),
+        (("https://a.example",), "https://a.example", b"https://a.example"),
+        (("https://a.example",), "https://b.example", None),
+    ],
+)
+def test_d10_waitress_own_refusals_can_be_read_by_browsers_too(origins, origin, allowed):
+    with listening(allowed_origins=origins, max_body_mb=0.001) as (_, _, port):
+        request = f"POST {CHAT} HTTP/1.1\r\nOrigin: {origin}\r\nContent-Length: 9000000\r\n\r\n"
+        head, _ = exchange(port, request.encode())
+    assert b" 413 " in head
+    headers = dict(line.split(b": ", 1) for line in head.splitlines()[1:])
+    assert headers.get(b"Access-Control-Allow-Origin") == allowed
