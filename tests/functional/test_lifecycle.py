@@ -82,8 +82,8 @@ def test_waitress_serve_ends_in_good_order_too(endless_checkpoint, number):
 def test_a_signal_while_the_weights_load_ends_it(tiny_checkpoint, tmp_path):
     slow = tmp_path / "slow"
     shutil.copytree(tiny_checkpoint, slow)
-    (slow / "tokenizer.json").unlink()
-    os.mkfifo(slow / "tokenizer.json")  # the loader waits for somebody to write
+    (slow / "config.json").unlink()
+    os.mkfifo(slow / "config.json")  # the loader waits for somebody to write
     with running_server(slow) as server:
         assert server.get("/health")[1]["status"] == "loading"
         server.process.send_signal(signal.SIGTERM)
