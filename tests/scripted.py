@@ -127,9 +127,14 @@ def scripted_engine(pieces: Sequence[str | bytes], ends: bool = True, context_le
     try:
         yield engine, checkpoint.model
     finally:
-        for gate in checkpoint.model.gates.values():
-            gate.set()
-        engine.stop()
+        stop_engine(engine, checkpoint)
+
+
+def stop_engine(engine: Engine, checkpoint: Checkpoint) -> None:
+    """Stops it, also when its network waits at a gate."""
+    for gate in getattr(checkpoint.model, "gates", {}).values():
+        gate.set()
+    engine.stop()
 
 
 def a_request(prompt_ids=(1, 2, 3), max_new_tokens=100, stop=(), sampling=GREEDY) -> GenerationRequest:

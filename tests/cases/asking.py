@@ -1,59 +1,15 @@
-"""Applications over the real engine, whose network speaks from a script, and replies as plain values."""
+"""Asks an application in the four ways, and gives replies as plain values."""
 
-import contextlib
-import json
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
-from maple.engine import Engine
-from maple.settings import Settings
-from maple.web.factory import create_app
-from tests.scripted import is_idle, scripted_checkpoint, wait_until
+from tests.application import CHAT, COMPLETIONS, HI, error_of, events_of, serving, strictly
+from tests.scripted import is_idle
 
-CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
-M = {"messages": [{"role": "user", "content": "hi"}]}
 PROMPT = {"prompt": "hi"}
 TOOL_F = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-TOOLS = M | {"tools": [TOOL_F]}
-
-
-@contextlib.contextmanager
-def serving(pieces=("t</think>ok",), ends=True, checkpoint=None, load=None, **settings):
-    """An application whose model says these pieces: .client, .engine, .model and .prompts(). load: not waited for."""
-    checkpoint = checkpoint or scripted_checkpoint(pieces, ends)
-    engine = Engine(load=load or (lambda settings, on_progress: checkpoint))
-    app = create_app(Settings(**settings), engine)
-    if load is None:
-        assert wait_until(lambda: engine.status().state == "ok")
-    try:
-        yield SimpleNamespace(
-            client=app.test_client(),
-            engine=engine,
-            model=checkpoint.model,
-            prompts=lambda: [_prompt_text(checkpoint, fed) for fed in checkpoint.model.fed],
-        )
-    finally:
-        for gate in getattr(checkpoint.model, "gates", {}).values():
-            gate.set()
-        engine.stop()
-
-
-def _prompt_text(checkpoint, fed):
-    """What was fed to a scripted model before its own pieces, control tokens included."""
-    decode = checkpoint.tokenizer.transformers_tokenizer.decode
-    return decode([token for token in fed if token not in checkpoint.model.ids])
-
-
-def strictly(text):
-    """Decodes standard JSON only: no NaN, no Infinity."""
-
-    def refuse(name):
-        raise AssertionError(f"{name} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
+TOOLS = HI | {"tools": [TOOL_F]}
 
 
 @dataclass
@@ -106,15 +62,6 @@ def _from_body(body, path) -> Reply:
     )
 
 
-def events_of(response: TestResponse) -> list:
-    """The data events of a whole stream, decoded, without the [DONE] that must end it."""
-    assert response.mimetype == "text/event-stream"
-    blocks = response.get_data().decode().split("\n\n")
-    assert blocks[-2:] == ["data: [DONE]", ""]
-    assert all(block.startswith(("data: ", ": keep-alive")) for block in blocks[:-1])
-    return [strictly(block.removeprefix("data: ")) for block in blocks[:-2] if block.startswith("data: ")]
-
-
 def _from_stream(events, path) -> Reply:
     assert len({(event["id"], event["created"], event["model"]) for event in events}) == 1
     *events, last = events
@@ -147,7 +94,7 @@ def cuttings(raw):
     return [list(raw), singles, [joined]]
 
 
-def four_ways(raw, body=M, path=CHAT, cut=False, **settings) -> Reply:
+def four_ways(raw, body=HI, path=CHAT, cut=False, **settings) -> Reply:
     """The reply to a model that says raw, asserted to be the same streamed or not and however it is cut.
 
     cut: max_tokens ends the output instead of the end token. The usage returned is that of the pieces as given.
@@ -179,15 +126,3 @@ def refused(client: FlaskClient, body, path=CHAT, status=400, param=..., code=No
     if param is not ...:
         assert errors[0]["param"] == param
     return errors[0]
-
-
-def error_of(response: TestResponse, status: int) -> dict:
-    """The error object of a failed request, its shape checked."""
-    assert response.status_code == status, response.text
-    assert response.mimetype == "application/json"
-    body = strictly(response.text)
-    assert list(body) == ["error"]
-    assert list(body["error"]) == ["message", "type", "param", "code"]
-    assert body["error"]["message"]
-    assert isinstance(body["error"]["message"], str)
-    return body["error"]

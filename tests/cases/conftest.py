@@ -4,7 +4,7 @@ import pytest
 
 from maple.checkpoints.loader import load
 from maple.settings import Settings
-from tests.cases.asking import serving
+from tests.application import serving
 from tests.scripted import is_idle
 
 

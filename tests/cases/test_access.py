@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, M, error_of, serving
+from tests.application import CHAT, COMPLETIONS, HI, error_of, serving
+from tests.cases.asking import PROMPT
 
 KEY = "s3cret-Key"
 
@@ -48,7 +49,7 @@ def check_refused(response):
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_is_not_the_key(client, authorization, stream):
-    check_refused(client.post(CHAT, json=M | {"stream": stream}, headers=headers(authorization)))
+    check_refused(client.post(CHAT, json=HI | {"stream": stream}, headers=headers(authorization)))
     check_refused(client.post(COMPLETIONS, json=PROMPT | {"stream": stream}, headers=headers(authorization)))
 
 
@@ -58,7 +59,7 @@ def test_what_is_not_the_key(client, authorization, stream):
     ids=lambda value: f"C57-{value!r}",
 )
 def test_the_key(client, authorization):
-    assert client.post(CHAT, json=M, headers=headers(authorization)).status_code == 200
+    assert client.post(CHAT, json=HI, headers=headers(authorization)).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live"])
@@ -96,13 +97,13 @@ def test_c57_a_bad_body_without_the_key_is_a_401(client):
 @pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer x", "Bearer caf\xe9", "Basic x"])
 def test_c57_an_empty_key_is_no_key(authorization):
     with serving(api_key="") as served:
-        assert served.client.post(CHAT, json=M, headers=headers(authorization)).status_code == 200
+        assert served.client.post(CHAT, json=HI, headers=headers(authorization)).status_code == 200
 
 
 @pytest.mark.parametrize("authorization", [None, "Bearer", "Bearer ", "Bearer  "])
 def test_c57_a_blank_key_admits_nobody(authorization):
     with serving(api_key=" ") as served:
-        check_refused(served.client.post(CHAT, json=M, headers=headers(authorization)))
+        check_refused(served.client.post(CHAT, json=HI, headers=headers(authorization)))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_c57_a_blank_key_admits_nobody(authorization):
 )
 def test_c57_a_configured_key_that_is_not_ascii(authorization, status):
     with serving(api_key="café") as served:
-        assert served.client.post(CHAT, json=M, headers=headers(authorization)).status_code == status
+        assert served.client.post(CHAT, json=HI, headers=headers(authorization)).status_code == status
 
 
 @pytest.mark.parametrize("path", [CHAT, COMPLETIONS, "/v1/models", "/nope"])
@@ -152,10 +153,10 @@ def test_d10_allow_headers_stand_on_success_error_and_stream_alike(origins, orig
     with serving(allowed_origins=origins, api_key=KEY) as served:
         key = headers(f"Bearer {KEY}")
         replies = [
-            served.client.post(CHAT, json=M, headers=key | {"Origin": origin}),
-            served.client.post(CHAT, json=M | {"stream": True}, headers=key | {"Origin": origin}),
+            served.client.post(CHAT, json=HI, headers=key | {"Origin": origin}),
+            served.client.post(CHAT, json=HI | {"stream": True}, headers=key | {"Origin": origin}),
             served.client.post(CHAT, json={}, headers=key | {"Origin": origin}),
-            served.client.post(CHAT, json=M, headers={"Origin": origin}),
+            served.client.post(CHAT, json=HI, headers={"Origin": origin}),
             served.client.get("/nope", headers=key | {"Origin": origin}),
         ]
         assert [reply.status_code for reply in replies] == [200, 200, 400, 401, 404]

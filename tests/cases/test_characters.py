@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, M, ask, four_ways, refused, serving
+from tests.application import CHAT, COMPLETIONS, HI, serving
+from tests.cases.asking import PROMPT, ask, four_ways, refused
 
 THOUGHT = b"t</think>"
 EMOJI = "🫠".encode()
@@ -94,6 +95,6 @@ def test_c23_the_model_is_echoed_as_it_was_written():
     with serving() as served:
         for model in ("é🫠", "a\u2028b", "NaN"):
             for stream in (False, True):
-                response = served.client.post(CHAT, json=M | {"model": model, "stream": stream})
+                response = served.client.post(CHAT, json=HI | {"model": model, "stream": stream})
                 assert response.status_code == 200
-        assert ask(served.client, M | {"model": ""}).said == ("t", "ok", [], "stop")
+        assert ask(served.client, HI | {"model": ""}).said == ("t", "ok", [], "stop")

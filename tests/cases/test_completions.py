@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cases.asking import COMPLETIONS, PROMPT, ask, events_of, four_ways, refused, serving
+from tests.application import COMPLETIONS, events_of, serving
+from tests.cases.asking import PROMPT, ask, four_ways, refused
 from tests.checkpoint_files import VOCAB_SIZE
 from tests.scripted import is_idle
 

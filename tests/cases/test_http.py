@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, M, ask, error_of, refused, serving, strictly
+from tests.application import CHAT, COMPLETIONS, HI, error_of, serving, strictly
+from tests.cases.asking import PROMPT, ask, refused
 
-GOOD = json.dumps(M).encode()
+GOOD = json.dumps(HI).encode()
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,8 @@ def test_bodies_that_are_refused(client, body, path, content_type):
     ("body", "statuses"),
     [
         pytest.param(b"\xef\xbb\xbf" + GOOD, {200, 400}, id="C53-bom"),
-        pytest.param(json.dumps(M).encode("utf-16"), {200, 400}, id="C53-utf-16"),
-        pytest.param(json.dumps(M).encode("utf-32-be"), {200, 400}, id="C53-utf-32"),
+        pytest.param(json.dumps(HI).encode("utf-16"), {200, 400}, id="C53-utf-16"),
+        pytest.param(json.dumps(HI).encode("utf-32-be"), {200, 400}, id="C53-utf-32"),
         pytest.param(GOOD[:-1] + b',"seed":1,"seed":2}', {200, 400}, id="C53-duplicate-keys"),
         pytest.param(GOOD[:-1] + b',"seed":%s}' % (b"9" * 5000), {400}, id="C53-long-number"),
         pytest.param(GOOD[:-1] + b',"x":%s}' % (b"9" * 5000), {400}, id="C53-long-number-in-an-ignored-field"),
@@ -97,7 +98,7 @@ def test_errors_of_routing_have_the_shape(client, method, path, status):
 
 @pytest.mark.parametrize("path", [CHAT + "/", "/" + CHAT, "//v1//chat/completions", COMPLETIONS + "/"])
 def test_c54_odd_slashes_are_served_or_a_404_and_never_a_redirect(client, path):
-    response = client.post(path, json=M | PROMPT)
+    response = client.post(path, json=HI | PROMPT)
     assert response.status_code in (200, 404)
     if response.status_code == 404:
         error_of(response, 404)
@@ -124,7 +125,7 @@ def test_c54_the_models():
 @pytest.mark.parametrize("path", [CHAT, COMPLETIONS])
 def test_the_body_limit(over, path):
     with serving(max_body_mb=0.001) as served:
-        body = json.dumps(M | PROMPT).encode()
+        body = json.dumps(HI | PROMPT).encode()
         body += b" " * (1048 - len(body) + over)
         response = served.client.post(path, data=body)
         if over:
@@ -192,4 +193,4 @@ def test_c55_moderate_nesting_is_served(client):
     for _ in range(40):
         value = {"a": [value]}
     tool = {"type": "function", "function": {"name": "f", "parameters": value}}
-    assert ask(client, M | {"tools": [tool]}).content == "ok"
+    assert ask(client, HI | {"tools": [tool]}).content == "ok"

@@ -6,10 +6,11 @@ import threading
 import pytest
 
 from maple.errors import CheckpointError
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, TOOLS, M, ask, error_of, events_of, refused, serving
+from tests.application import CHAT, COMPLETIONS, HI, error_of, events_of, serving
+from tests.cases.asking import PROMPT, TOOLS, ask, refused
 from tests.scripted import is_idle, scripted_checkpoint, wait_until
 
-STREAM = M | {"stream": True}
+STREAM = HI | {"stream": True}
 GONE = "waitress.client_disconnected"
 
 
@@ -38,7 +39,7 @@ def post(served, body, path=CHAT, is_gone=None):
 def busy(served):
     """Somebody's request runs, until the yielded event is set; its text has to come out whole."""
     gate = served.model.gates[1] = threading.Event()
-    with in_background(lambda: ask(served.client.application.test_client(), M)) as replies:
+    with in_background(lambda: ask(served.client.application.test_client(), HI)) as replies:
         assert wait_until(lambda: served.model.fed and served.engine.status().active)
         yield gate
         gate.set()
@@ -60,7 +61,7 @@ def test_c64_closing_the_stream_ends_the_generation(path, body):
         assert wait_until(lambda: is_idle(served.engine))
         assert len(served.model.fed[0]) < 2000
         served.model.ends = True
-        assert ask(served.client, M).finish_reason == "stop"
+        assert ask(served.client, HI).finish_reason == "stop"
 
 
 def test_c64_a_stream_that_is_never_read_is_closed_too():
@@ -71,7 +72,7 @@ def test_c64_a_stream_that_is_never_read_is_closed_too():
 
 
 @pytest.mark.parametrize(
-    "body", [M, STREAM, STREAM | {"include_reasoning": False}], ids=["C65", "C65-stream", "C65-hidden-thought"]
+    "body", [HI, STREAM, STREAM | {"include_reasoning": False}], ids=["C65", "C65-stream", "C65-hidden-thought"]
 )
 @pytest.mark.parametrize("gate", [0, 2], ids=["prefill", "between-tokens"])
 def test_a_client_that_leaves_in_silence(body, gate):
@@ -86,9 +87,10 @@ def test_a_client_that_leaves_in_silence(body, gate):
         assert wait_until(lambda: is_idle(served.engine))
         assert len(served.model.fed[0]) < 1000
         assert "error" not in responses[0].text
+        assert "[DONE]" not in responses[0].text
 
 
-@pytest.mark.parametrize("body", [M, STREAM], ids=["C66", "C66-stream"])
+@pytest.mark.parametrize("body", [HI, STREAM], ids=["C66", "C66-stream"])
 def test_a_waiting_client_that_leaves(body):
     with serving(PIECES) as served, busy(served) as gate:
         left = threading.Event()
@@ -107,7 +109,7 @@ def test_a_waiting_client_that_leaves(body):
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["C66", "C66-stream"])
-@pytest.mark.parametrize(("path", "body"), [(CHAT, M), (COMPLETIONS, PROMPT)])
+@pytest.mark.parametrize(("path", "body"), [(CHAT, HI), (COMPLETIONS, PROMPT)])
 def test_waiting_too_long_is_a_503(path, body, stream):
     with serving(PIECES, queue_timeout=0.1) as served, busy(served):
         response = post(served, body | {"stream": stream}, path)
@@ -148,9 +150,9 @@ def test_d14_a_stream_that_opened_while_it_waited_is_served():
 @pytest.mark.parametrize("depth", [0, 2], ids=["C68-no-line", "C68"])
 def test_a_full_line_is_a_503_at_once(depth):
     with serving(PIECES, max_queue_depth=depth) as served, busy(served) as gate, contextlib.ExitStack() as stack:
-        waiting = [stack.enter_context(in_background(lambda: post(served, M))) for _ in range(depth)]
+        waiting = [stack.enter_context(in_background(lambda: post(served, HI))) for _ in range(depth)]
         assert wait_until(lambda: served.engine.status().queue_depth == depth)
-        for path, body in ((CHAT, M), (COMPLETIONS, PROMPT)):
+        for path, body in ((CHAT, HI), (COMPLETIONS, PROMPT)):
             refused(served.client, body, path, 503, code="engine_overloaded")
             assert served.client.post(path, json=body | {"stream": True}).headers["Retry-After"] == "5"
         health = served.client.get("/health")
@@ -163,7 +165,7 @@ def test_a_full_line_is_a_503_at_once(depth):
 
 def test_c68_a_bad_request_is_a_400_however_full_the_line_is():
     with serving(PIECES, max_queue_depth=0) as served, busy(served):
-        refused(served.client, M | {"n": 2}, param="n")
+        refused(served.client, HI | {"n": 2}, param="n")
 
 
 def test_c70_while_the_weights_load():
@@ -176,9 +178,10 @@ def test_c70_while_the_weights_load():
 
     with serving(load=load, checkpoint=checkpoint) as served:
         assert wait_until(lambda: served.engine.status().progress == 0.5)
-        for path, body in ((CHAT, M), (COMPLETIONS, PROMPT)):
+        for path, body in ((CHAT, HI), (COMPLETIONS, PROMPT)):
             refused(served.client, body, path, 503, code="model_loading")
             refused(served.client, b"{bad", path)
+            refused(served.client, body | {"n": 2}, path, param="n")
         health = served.client.get("/health")
         assert (health.status_code, health.json["status"], health.json["progress"]) == (503, "loading", 0.5)
         assert served.client.get("/health/live").status_code == 200
@@ -197,7 +200,7 @@ def test_c70_while_the_weights_load():
         }
         assert health["load_seconds"] >= 0
         assert health.keys() >= {"model_path", "attention", "version"}
-        assert ask(served.client, M).content == "ok"
+        assert ask(served.client, HI).content == "ok"
 
 
 @pytest.mark.parametrize("error", [CheckpointError("tensor lm_head.weight is missing"), RuntimeError("tensor lm_head")])
@@ -210,7 +213,7 @@ def test_c70_a_failed_load_is_told_and_not_taken_for_loading(error, caplog):
         health = served.client.get("/health")
         assert health.status_code == 503
         assert "tensor lm_head" in health.json["message"]
-        reply = refused(served.client, M, status=503, code="model_failed", headers={"Authorization": "Bearer k"})
+        reply = refused(served.client, HI, status=503, code="model_failed", headers={"Authorization": "Bearer k"})
         assert "tensor lm_head" in reply["message"]
         assert served.client.get("/health/live").status_code == 200
         assert wait_until(lambda: "could not be loaded" in caplog.text)
@@ -222,12 +225,12 @@ def test_the_end_of_the_server_is_told_in_band_and_to_who_waits():
         response = served.client.post(CHAT, json=STREAM | {"max_tokens": 4000})
         blocks = response.iter_encoded()
         assert b'"role": "assistant"' in next(blocks)
-        with in_background(lambda: post(served, M)) as waiting:
+        with in_background(lambda: post(served, HI)) as waiting:
             assert wait_until(lambda: served.engine.status().queue_depth == 1)
             served.engine.stop()
         rest = list(blocks)
         assert b'"code": "shutting_down"' in rest[-2]
         assert rest[-1] == b"data: [DONE]\n\n"
         assert error_of(waiting[0], 503)["code"] == "shutting_down"
-        refused(served.client, M, status=503, code="shutting_down")
+        refused(served.client, HI, status=503, code="shutting_down")
         response.close()

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.cases.asking import M, ask, refused, serving
+from tests.application import HI, serving
+from tests.cases.asking import ask, refused
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
 ABSENT = object()
@@ -142,7 +143,7 @@ def test_parts_that_are_refused(client, part, role):
         ([{"role": "user", "content": 5}], "messages[0].content"),
         ([{"role": "user", "content": {}}], "messages[0].content"),
         ([{"role": "user", "content": "x", "name": 5}], "messages[0].name"),
-        ([M["messages"][0], {"role": "robot"}], "messages[1].role"),
+        ([HI["messages"][0], {"role": "robot"}], "messages[1].role"),
     ],
     ids=lambda value: f"C40-{'absent' if value is ABSENT else json.dumps(value)}",
 )

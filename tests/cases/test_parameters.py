@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, M, ask, refused, serving, strictly
+from tests.application import CHAT, COMPLETIONS, HI, serving, strictly
+from tests.cases.asking import PROMPT, ask, refused
 from tests.scripted import is_idle
 
-ROUTES = pytest.mark.parametrize(("path", "body"), [(CHAT, M), (COMPLETIONS, PROMPT)], ids=["chat", "completions"])
+ROUTES = pytest.mark.parametrize(("path", "body"), [(CHAT, HI), (COMPLETIONS, PROMPT)], ids=["chat", "completions"])
 
 SHARED = ["model", "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "stop", "seed", "stream"]
 SHARED += ["stream_options", "n", "logprobs", "user", "repetition_penalty", "presence_penalty", "frequency_penalty"]
@@ -15,7 +16,7 @@ OF_COMPLETIONS = ["echo", "suffix", "best_of"]
 
 @pytest.mark.parametrize(
     ("path", "body", "names"),
-    [(CHAT, M, SHARED + OF_CHAT), (COMPLETIONS, PROMPT, SHARED + OF_COMPLETIONS)],
+    [(CHAT, HI, SHARED + OF_CHAT), (COMPLETIONS, PROMPT, SHARED + OF_COMPLETIONS)],
     ids=["C41-chat", "C41-completions"],
 )
 def test_null_is_absent(client, path, body, names):
@@ -117,7 +118,7 @@ def test_c45_edge_values_generate_with_a_real_model(real_client, path, body, nam
 
 @pytest.mark.parametrize("penalty", [1e-45, 1e-300, 1e38, 1e300])
 def test_c45_a_penalty_out_of_all_proportion_is_no_server_error(real_client, penalty):
-    body = M | {"repetition_penalty": penalty, "temperature": 1, "max_tokens": 4}
+    body = HI | {"repetition_penalty": penalty, "temperature": 1, "max_tokens": 4}
     assert real_client.post(CHAT, json=body).status_code in (200, 400)
 
 
@@ -162,7 +163,7 @@ CASES = [
 
 @pytest.mark.parametrize(("path", "name", "value", "is_taken"), CASES)
 def test_what_is_unsupported_is_refused_and_what_asks_for_nothing_is_taken(client, path, name, value, is_taken):
-    body = (M if path == CHAT else PROMPT) | {name: value}
+    body = (HI if path == CHAT else PROMPT) | {name: value}
     if is_taken:
         ask(client, body, path)
     else:
@@ -170,9 +171,9 @@ def test_what_is_unsupported_is_refused_and_what_asks_for_nothing_is_taken(clien
 
 
 def test_unknown_and_ignored_fields_are_ignored(client):
-    plain = ask(client, M)
+    plain = ask(client, HI)
     ignored = {"presence_penalty": 9, "frequency_penalty": "x", "user": 5, "logit_bias": {}, "store": True, "": 1}
-    assert ask(client, M | ignored) == plain
+    assert ask(client, HI | ignored) == plain
 
 
 @pytest.mark.parametrize("prompt", [[1] * 17, "a" * 17], ids=["C49-ids", "C49-text"])
@@ -186,11 +187,11 @@ def test_a_prompt_over_the_limit_of_the_raw_route(prompt):
 
 def test_c49_a_prompt_over_the_limit_of_the_chat_route():
     with serving() as served:
-        length = ask(served.client, M).usage["prompt_tokens"]
+        length = ask(served.client, HI).usage["prompt_tokens"]
     with serving(max_prompt_tokens=length) as served:
-        assert ask(served.client, M).usage["prompt_tokens"] == length
+        assert ask(served.client, HI).usage["prompt_tokens"] == length
     with serving(max_prompt_tokens=length - 1) as served:
-        refused(served.client, M, code="context_length_exceeded")
+        refused(served.client, HI, code="context_length_exceeded")
         assert served.model.fed == []
 
 

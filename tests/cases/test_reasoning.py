@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cases.asking import CHAT, TOOL_F, TOOLS, M, ask, events_of, four_ways, refused, serving
+from tests.application import CHAT, HI, events_of, serving
+from tests.cases.asking import TOOL_F, TOOLS, ask, four_ways, refused
 from tests.scripted import is_idle
 
 THINKING_OFF = {"chat_template_kwargs": {"enable_thinking": False}}
@@ -23,7 +24,7 @@ def test_the_marker_in_pieces(raw):
 
 def test_c01_no_delta_holds_a_piece_of_the_marker():
     with serving(["We add", " 2</", "thi", "nk", ">39", "1"]) as served:
-        events = events_of(served.client.post(CHAT, json=M | {"stream": True}))
+        events = events_of(served.client.post(CHAT, json=HI | {"stream": True}))
     assert [event["choices"][0]["delta"] for event in events] == [
         {"role": "assistant", "content": ""},
         {"reasoning_content": "We add"},
@@ -59,18 +60,18 @@ def test_c01_no_delta_holds_a_piece_of_the_marker():
         pytest.param(["<think>\na</think>b"], False, ("a", "b", [], "stop"), id="D1-opening-marker"),
     ],
 )
-@pytest.mark.parametrize("body", [M, TOOLS], ids=["no-tools", "tools"])
+@pytest.mark.parametrize("body", [HI, TOOLS], ids=["no-tools", "tools"])
 def test_split(raw, cut, said, body):
     assert four_ways(raw, body, cut=cut).said == said
 
 
 def test_c02_held_text_is_released_when_a_stop_string_ends_it():
-    assert four_ways(["t</think>a <", "/th", "\nUser:"], M | {"stop": "\nUser:"}).said == ("t", "a </th", [], "stop")
+    assert four_ways(["t</think>a <", "/th", "\nUser:"], HI | {"stop": "\nUser:"}).said == ("t", "a </th", [], "stop")
 
 
 def test_c02_a_sign_is_not_delayed_beyond_the_next_piece():
     with serving(["ok</think>", "if a <", " b"]) as served:
-        events = events_of(served.client.post(CHAT, json=M | {"stream": True}))
+        events = events_of(served.client.post(CHAT, json=HI | {"stream": True}))
     contents = [event["choices"][0]["delta"].get("content") for event in events]
     assert contents == ["", None, "if a", " < b", None]
 
@@ -111,8 +112,8 @@ def test_thinking_off(raw, said, extra, settings):
 
 def test_c06_the_prompt_closes_the_block_and_the_request_has_the_last_word():
     with serving(enable_thinking=False) as served:
-        ask(served.client, M)
-        ask(served.client, M | {"chat_template_kwargs": {"enable_thinking": True}})
+        ask(served.client, HI)
+        ask(served.client, HI | {"chat_template_kwargs": {"enable_thinking": True}})
         closed, open_ = served.prompts()
     assert closed.endswith("<|im_start|>assistant\n<think>\n\n</think>\n\n")
     assert open_.endswith("<|im_start|>assistant\n<think>\n")
@@ -122,7 +123,7 @@ def test_c06_the_prompt_closes_the_block_and_the_request_has_the_last_word():
     "value", [None, {}, {"enable_thinking": None}, {"enable_thinking": True}, {"foo": 1}], ids=lambda v: f"C07-{v}"
 )
 def test_template_arguments_that_are_taken(client, value):
-    assert ask(client, M | {"chat_template_kwargs": value}).said == ("t", "ok", [], "stop")
+    assert ask(client, HI | {"chat_template_kwargs": value}).said == ("t", "ok", [], "stop")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_template_arguments_that_are_taken(client, value):
     ids=lambda value: f"C07-{value}",
 )
 def test_template_arguments_that_are_refused(client, value):
-    assert refused(client, M | {"chat_template_kwargs": value})["param"].startswith("chat_template_kwargs")
+    assert refused(client, HI | {"chat_template_kwargs": value})["param"].startswith("chat_template_kwargs")
 
 
 RAW_C11 = ["long ", "thought", "</think>", "391"]
@@ -163,19 +164,19 @@ RAW_C11 = ["long ", "thought", "</think>", "391"]
     ],
 )
 def test_hidden_reasoning(extra, settings, is_shown):
-    reply = four_ways(RAW_C11, M | extra, **settings)
+    reply = four_ways(RAW_C11, HI | extra, **settings)
     assert reply.said == ("long thought" if is_shown else "", "391", [], "stop")
     assert reply.usage["completion_tokens_details"] == {"reasoning_tokens": 2}
     with serving(RAW_C11, **settings) as served:
         for stream in (False, True):
-            text = served.client.post(CHAT, json=M | extra | {"stream": stream}).text
+            text = served.client.post(CHAT, json=HI | extra | {"stream": stream}).text
             assert ("reasoning_content" in text) == is_shown
             assert ("thought" in text) == is_shown
 
 
 def test_c11_no_empty_deltas_in_place_of_thoughts():
     with serving(RAW_C11) as served:
-        events = events_of(served.client.post(CHAT, json=M | {"stream": True, "include_reasoning": False}))
+        events = events_of(served.client.post(CHAT, json=HI | {"stream": True, "include_reasoning": False}))
     assert [event["choices"][0]["delta"] for event in events] == [
         {"role": "assistant", "content": ""},
         {"content": "391"},
@@ -204,6 +205,6 @@ def test_c13_reasoning_that_is_no_text_is_refused(client, value):
 
 def test_c09_a_draft_goes_on_streaming():
     with serving(["say <tool_call> ", "then ", "stop", "</think>Done"]) as served:
-        events = events_of(served.client.post(CHAT, json=M | {"tools": [TOOL_F], "stream": True}))
+        events = events_of(served.client.post(CHAT, json=HI | {"tools": [TOOL_F], "stream": True}))
     thoughts = [event["choices"][0]["delta"].get("reasoning_content") for event in events]
     assert thoughts == [None, "say <tool_call> ", "then ", "stop", None, None]

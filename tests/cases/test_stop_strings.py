@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, TOOLS, M, ask, events_of, four_ways, refused, serving
+from tests.application import CHAT, COMPLETIONS, HI, events_of, serving
+from tests.cases.asking import PROMPT, TOOLS, ask, four_ways, refused
 
 CALL = '<tool_call>{"name":"f","arguments":{}}'
 
@@ -50,25 +51,25 @@ def test_stop_on_the_raw_route(raw, stop, text):
 
 
 def test_c15_a_held_prefix_is_released_when_the_length_ends_it():
-    said = four_ways(["t</think>Hi", "\nUser"], M | {"stop": ["\nUser:"]}, cut=True).said
+    said = four_ways(["t</think>Hi", "\nUser"], HI | {"stop": ["\nUser:"]}, cut=True).said
     assert said == ("t", "Hi\nUser", [], "length")
 
 
 def test_c15_a_long_stop_string_delays_no_word():
     words = ["t</think>", "zero", " one", " two"]
     with serving(words) as served:
-        events = events_of(served.client.post(CHAT, json=M | {"stream": True, "stop": "zz" * 100}))
+        events = events_of(served.client.post(CHAT, json=HI | {"stream": True, "stop": "zz" * 100}))
     contents = [event["choices"][0]["delta"].get("content") for event in events]
     assert contents == ["", None, "zero", " one", " two", None]
 
 
 def test_c16_the_tokens_up_to_the_stop_string_count():
-    usage = four_ways(["one ", "four", " five</think>"], M | {"stop": "four"}).usage
+    usage = four_ways(["one ", "four", " five</think>"], HI | {"stop": "four"}).usage
     assert (usage["completion_tokens"], usage["completion_tokens_details"]["reasoning_tokens"]) == (2, 2)
 
 
 @pytest.mark.parametrize("stop", [None, [], ["a", "b", "c", "d", "e"], "zzz"], ids=lambda stop: f"C17-{stop}")
-@pytest.mark.parametrize(("path", "body"), [(CHAT, M), (COMPLETIONS, PROMPT)])
+@pytest.mark.parametrize(("path", "body"), [(CHAT, HI), (COMPLETIONS, PROMPT)])
 def test_stops_that_are_taken(client, stop, path, body):
     assert ask(client, body | {"stop": stop}, path).content in ("ok", "t</think>ok")
 
@@ -76,6 +77,6 @@ def test_stops_that_are_taken(client, stop, path, body):
 @pytest.mark.parametrize(
     "stop", ["", [""], ["a", ""], [1], [None], [["a"]], {}, 5, True], ids=lambda stop: f"C17-{stop!r}"
 )
-@pytest.mark.parametrize(("path", "body"), [(CHAT, M), (COMPLETIONS, PROMPT)])
+@pytest.mark.parametrize(("path", "body"), [(CHAT, HI), (COMPLETIONS, PROMPT)])
 def test_stops_that_are_refused(client, stop, path, body):
     refused(client, body | {"stop": stop}, path, param="stop")

@@ -5,10 +5,11 @@ import time
 
 import pytest
 
-from tests.cases.asking import CHAT, COMPLETIONS, PROMPT, M, ask, error_of, events_of, serving, strictly
+from tests.application import CHAT, COMPLETIONS, HI, error_of, events_of, serving, strictly
+from tests.cases.asking import PROMPT, ask
 from tests.scripted import is_idle, wait_until
 
-STREAM = M | {"stream": True}
+STREAM = HI | {"stream": True}
 USAGE = {"stream_options": {"include_usage": True}}
 
 
@@ -45,7 +46,7 @@ def test_c59_every_chunk():
 
 
 def test_c59_ids_differ_between_requests(client):
-    ids = {client.post(CHAT, json=M).json["id"] for _ in range(3)}
+    ids = {client.post(CHAT, json=HI).json["id"] for _ in range(3)}
     ids |= {events_of(client.post(CHAT, json=STREAM))[0]["id"] for _ in range(3)}
     assert len(ids) == 6
     assert all(reply_id.startswith("chatcmpl-") for reply_id in ids)
@@ -62,7 +63,7 @@ def test_c59_usage_only_when_asked_for(client, options):
 @pytest.mark.parametrize("options", [{"include_usage": True}, {"include_usage": "x"}, 5, []])
 def test_d11_stream_options_without_stream_are_ignored(client, options):
     for stream in ({}, {"stream": False}, {"stream": None}):
-        assert "usage" in client.post(CHAT, json=M | stream | {"stream_options": options}).json
+        assert "usage" in client.post(CHAT, json=HI | stream | {"stream_options": options}).json
 
 
 @pytest.mark.parametrize("options", [{"include_usage": "x"}, 5, [], "x"])
@@ -136,10 +137,10 @@ def test_failure_in_mid_stream(pieces, fails_at, deltas, caplog):
         check_failure(error["error"])
         assert "secret.py" in caplog.text  # the log says what the client is not told
         assert is_idle(served.engine)
-        check_failure(error_of(served.client.post(CHAT, json=M | extra), 500))
+        check_failure(error_of(served.client.post(CHAT, json=HI | extra), 500))
         assert is_idle(served.engine)
         served.model.fails_at = None
-        assert ask(served.client, M).finish_reason == "stop"
+        assert ask(served.client, HI).finish_reason == "stop"
 
 
 def check_failure(error):
@@ -165,12 +166,12 @@ def test_c61_failure_on_the_raw_route(fails_at):
 @pytest.mark.parametrize(
     ("path", "body", "settings", "status"),
     [
-        pytest.param(CHAT, M | {"temperature": 9}, {}, 400, id="C62-validation"),
-        pytest.param(CHAT, M | {"chat_template_kwargs": {"tools": 1}}, {}, 400, id="C62-template"),
-        pytest.param(CHAT, M, {"max_prompt_tokens": 3}, 400, id="C62-length"),
+        pytest.param(CHAT, HI | {"temperature": 9}, {}, 400, id="C62-validation"),
+        pytest.param(CHAT, HI | {"chat_template_kwargs": {"tools": 1}}, {}, 400, id="C62-template"),
+        pytest.param(CHAT, HI, {"max_prompt_tokens": 3}, 400, id="C62-length"),
         pytest.param(COMPLETIONS, {"prompt": [10**6]}, {}, 400, id="C62-token-ids"),
-        pytest.param(CHAT, M, {"api_key": "k"}, 401, id="C62-key"),
-        pytest.param(CHAT, M | {"model": "other"}, {"strict_model": True}, 404, id="C62-model"),
+        pytest.param(CHAT, HI, {"api_key": "k"}, 401, id="C62-key"),
+        pytest.param(CHAT, HI | {"model": "other"}, {"strict_model": True}, 404, id="C62-model"),
     ],
 )  # a full line, a wait too long, a model not there: tests/cases/test_lifecycle.py
 def test_what_is_known_before_the_first_byte_is_a_status_in_a_stream_too(path, body, settings, status):
@@ -223,7 +224,7 @@ def test_c63_no_comments_while_text_flows():
 
 
 def test_d20_the_same_seed_is_the_same_text_streamed_or_not(real_client):
-    body = M | {"seed": 7, "temperature": 1, "max_tokens": 20}
+    body = HI | {"seed": 7, "temperature": 1, "max_tokens": 20}
     started = time.monotonic()
     replies = [ask(real_client, body, stream=stream) for stream in (False, True, False)]
     assert replies[0] == replies[1] == replies[2]

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.cases.asking import CHAT, TOOL_F, TOOLS, M, ask, events_of, four_ways, refused, serving
+from tests.application import CHAT, HI, events_of, serving
+from tests.cases.asking import TOOL_F, TOOLS, ask, four_ways, refused
 
 F = '{"name":"f","arguments":{}}'
 TOOL_G = {"type": "function", "function": {"name": "g"}}
@@ -149,7 +150,7 @@ def test_shape_of_arguments(body, arguments):
 
 
 @pytest.mark.parametrize(
-    "body", [M, M | {"tools": []}, M | {"tool_choice": "none"}, TOOLS | {"tool_choice": "none"}], ids=str
+    "body", [HI, HI | {"tools": []}, HI | {"tool_choice": "none"}, TOOLS | {"tool_choice": "none"}], ids=str
 )
 def test_c32_without_visible_tools_a_block_is_text(body):
     assert four_ways(["t</think>a ", block(), "\n"], body).said == ("t", f"a {block()}\n", [], "stop")
@@ -166,7 +167,7 @@ def test_c32_the_template_gets_the_tools_of_the_choice():
             {"tools": [TOOL_F, TOOL_G], "tool_choice": "required"},
             {"tools": [TOOL_F, TOOL_G]},
         ):
-            ask(served.client, M | extra)
+            ask(served.client, HI | extra)
         bare, none, empty, one, named, required, both = served.prompts()
     assert bare == none == empty
     assert "Tools" not in bare

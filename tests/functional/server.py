@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
+
+from tests.scripted import wait_until
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
@@ -61,14 +62,6 @@ class Server:
         """Health once nothing runs or waits any more, or after so long."""
         wait_until(lambda: not (health := self.get("/health")[1])["active"] and not health["queue_depth"], seconds)
         return self.get("/health")[1]
-
-
-def wait_until(condition, seconds: float):
-    """Calls condition until it is true or the time is over; returns its last value."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return value
 
 
 @contextlib.contextmanager

@@ -8,7 +8,8 @@ import time
 import openai
 import pytest
 
-from tests.functional.server import hang_up, running_server, wait_until
+from tests.functional.server import hang_up, running_server
+from tests.scripted import wait_until
 
 CHAT = "/v1/chat/completions"
 SHORT = {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 2}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.server import ROOT, read_events, running_server, wait_until
+from tests.functional.server import ROOT, read_events, running_server
+from tests.scripted import wait_until
 
 EXIT_SECONDS = 5
 WAITRESS_SERVE = Path(sys.executable).parent / "waitress-serve"

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from tests.functional.server import hang_up, read_events, running_server, wait_until
+from tests.functional.server import hang_up, read_events, running_server
+from tests.scripted import wait_until
 
 DEPTH = 4
 CHAT = "/v1/chat/completions"

@@ -3,18 +3,16 @@
 import contextlib
 import http.client
 import json
-import logging
 import socket
 import threading
 import time
 
 import pytest
 
-from maple.web import serving
 from maple.web.serving import Server
 from maple.web.threads import num_threads
+from tests.application import CHAT, HI, serving
 from tests.scripted import wait_until
-from tests.web.conftest import CHAT, HI, open_app
 
 MEGABYTE = 1024 * 1024
 
@@ -22,16 +20,16 @@ MEGABYTE = 1024 * 1024
 @contextlib.contextmanager
 def listening(*arguments, **settings):
     """A server on a free port; yields it, its application and its port."""
-    opened = open_app(*arguments, port=0, **settings)
-    server = Server(opened.app)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        yield server, opened, int(server.addresses[0].rpartition(":")[2])
-    finally:
-        server.stop()
-        thread.join(10)
-        assert not thread.is_alive()
+    with serving(*arguments, port=0, **settings) as opened:
+        server = Server(opened.app)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            yield server, opened, int(server.addresses[0].rpartition(":")[2])
+        finally:
+            server.stop()
+            thread.join(10)
+            assert not thread.is_alive()
 
 
 def exchange(port: int, request: bytes) -> tuple[bytes, bytes]:
@@ -116,7 +114,6 @@ def test_stop_does_not_wait_for_a_stuck_thread():
             started = time.monotonic()
             server.stop()
     assert time.monotonic() - started < 4.5
-    opened.model.gates[0].set()
 
 
 def test_threads_for_the_whole_queue_and_a_reserve():
@@ -125,21 +122,8 @@ def test_threads_for_the_whole_queue_and_a_reserve():
         assert len(names) >= num_threads(opened.app.extensions["maple"].settings) > 1 + 3
 
 
-@pytest.mark.parametrize(("threads", "warnings"), [(3, 1), (12, 0)])
-def test_too_few_threads_are_warned_of_once(serve, caplog, monkeypatch, threads, warnings):
-    fakes = [threading.Thread(name=f"waitress-{number}") for number in range(threads)]
-    monkeypatch.setattr("maple.web.threads.threading.enumerate", lambda: fakes)
-    server = serve(max_queue_depth=3)
-    environ = {"waitress.client_disconnected": lambda: False}
-    with caplog.at_level(logging.WARNING, "maple.web.threads"):
-        for _ in range(2):
-            server.client.get("/health", environ_overrides=environ)
-    assert len(caplog.records) == warnings
-    assert not warnings or "--threads=12 --channel-request-lookahead=1" in caplog.text
-
-
 def test_a_client_that_does_not_read_is_given_up(monkeypatch):
-    monkeypatch.setattr(serving, "SEND_SECONDS", 0.5)
+    monkeypatch.setattr("maple.web.serving.SEND_SECONDS", 0.5)
     with listening(["t</think>"] + ["x" * 100_000] * 40, ends=False) as (_, opened, port):
         body = json.dumps(HI | {"stream": True, "max_tokens": 400}).encode()
         with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -167,7 +151,7 @@ def is_reset(connection: socket.socket) -> bool:
         (("https://a.example",), "https://b.example", None),
     ],
 )
-def test_d10_waitress_own_refusals_can_be_read_by_browsers_too(origins, origin, allowed):
+def test_waitress_own_refusals_can_be_read_by_browsers_too(origins, origin, allowed):
     with listening(allowed_origins=origins, max_body_mb=0.001) as (_, _, port):
         request = f"POST {CHAT} HTTP/1.1\r\nOrigin: {origin}\r\nContent-Length: 9000000\r\n\r\n"
         head, _ = exchange(port, request.encode())
