@@ -7,6 +7,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from maple.errors import InvalidRequest
+from maple.web import body as body_module
 from maple.web.body import json_response, read_object
 
 
@@ -71,3 +72,16 @@ def test_a_reply_is_one_line_of_json():
 def test_a_reply_never_holds_what_is_no_json():
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_response(json.loads('{"a": NaN}'))
+
+
+@pytest.mark.parametrize(
+    "values", [b"[" + b"[]," * 9 + b"[]]", b'{"a":{"b":{"c":{"d":{"e":1}}}}}', b"[" + b"1," * 9 + b"1]"]
+)
+def test_more_values_than_memory_is_meant_for_are_refused_unread(monkeypatch, values):
+    body = b'{"user":' + values + b"}"
+    num_marks = sum(body.count(mark) for mark in (b"[", b"{", b",", b":"))
+    monkeypatch.setattr(body_module, "MOST_VALUES", num_marks)
+    assert list(read(body)) == ["user"]
+    monkeypatch.setattr(body_module, "MOST_VALUES", num_marks - 1)
+    with pytest.raises(InvalidRequest, match="too many values"):
+        read(body)
