@@ -13,7 +13,17 @@ class SettingsError(ValueError):
 def _text(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be UTF-8") from None
     return value.strip()
+
+
+def _model_id(value: str) -> str:
+    if value.strip().startswith("/") or value.strip().endswith("/"):
+        raise ValueError("must not begin or end with a slash")
+    return _text(value)
 
 
 def _boolean(value: str) -> bool:
@@ -96,11 +106,11 @@ class Settings:
     """One field for each MAPLE_* variable; the README's table says what each is for."""
 
     model_path: str = _setting("MAPLE_MODEL_PATH", "deepgrove/maple-preview", _text)
-    model_id: str = _setting("MAPLE_MODEL_ID", "maple-preview", _text)
+    model_id: str = _setting("MAPLE_MODEL_ID", "maple-preview", _model_id)
     strict_model: bool = _setting("MAPLE_STRICT_MODEL", False, _boolean)
     device: str = _setting("MAPLE_DEVICE", "auto", _device)
     dtype: str = _setting("MAPLE_DTYPE", "auto", _choice("auto", "float32", "bfloat16", "float16"))
-    torch_threads: int = _setting("MAPLE_TORCH_THREADS", 0, _integer(0, 1024))
+    torch_threads: int = _setting("MAPLE_TORCH_THREADS", 0, _integer(0, 256))
     pack_experts: str = _setting("MAPLE_PACK_EXPERTS", "auto", _choice("auto", "true", "false"))
     api_key: str = _setting("MAPLE_API_KEY", "", str)
     max_new_tokens: int = _setting("MAPLE_MAX_NEW_TOKENS", 4096, _integer(1))
@@ -113,7 +123,7 @@ class Settings:
     include_reasoning: bool = _setting("MAPLE_INCLUDE_REASONING", True, _boolean)
     host: str = _setting("MAPLE_HOST", "127.0.0.1", _text)
     port: int = _setting("MAPLE_PORT", 8000, _integer(0, 65535))
-    max_queue_depth: int = _setting("MAPLE_MAX_QUEUE_DEPTH", 16, _integer(0, 10_000))
+    max_queue_depth: int = _setting("MAPLE_MAX_QUEUE_DEPTH", 16, _integer(0, 1000))
     queue_timeout: float = _setting("MAPLE_QUEUE_TIMEOUT", 600.0, _number(0))
     stream_open_after: float = _setting("MAPLE_STREAM_OPEN_AFTER", 20.0, _number(0))
     keepalive_seconds: float = _setting("MAPLE_KEEPALIVE_SECONDS", 15.0, _number(0.1))

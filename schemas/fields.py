@@ -5,7 +5,7 @@ Every message is the end of a sentence that begins with the field's path ("tempe
 
 import math
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields
 
 
 class StrictField(fields.Field):
@@ -140,7 +140,13 @@ class List(fields.List):
             raise self.make_error("empty")
         if len(value) > self._most:  # before each member costs time and, if wrong, a message
             raise self.make_error("long")
-        return super()._deserialize(value, attr, data, **kwargs)
+        members = []
+        for index, member in enumerate(value):
+            try:
+                members.append(self.inner.deserialize(member, **kwargs))
+            except ValidationError as error:  # the first is all that is told, so no more are looked for
+                raise ValidationError({index: error.messages}) from None
+        return members
 
 
 class Nested(fields.Nested):

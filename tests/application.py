@@ -21,7 +21,8 @@ def serving(pieces=("t</think>ok",), ends=True, checkpoint=None, load=None, **se
 
     load replaces the loader, and is not waited for.
     """
-    checkpoint = checkpoint or scripted_checkpoint(pieces, ends)
+    longest = settings.get("max_prompt_tokens", 65536)
+    checkpoint = checkpoint or scripted_checkpoint(pieces, ends, max_prompt_tokens=longest)
     engine = Engine(load=load or (lambda settings, on_progress: checkpoint))
     app = create_app(Settings(**settings), engine)
     if load is None:

@@ -83,8 +83,8 @@ class ScriptedLayer:
 class ScriptedTokenizer(MapleTokenizer):
     """The tiny tokenizer, with the pieces of a script behind its own ids."""
 
-    def __init__(self, pieces: Sequence[str | bytes], vocab_size: int):
-        super().__init__(transformers_tokenizer())
+    def __init__(self, pieces: Sequence[str | bytes], vocab_size: int, max_tokens: int = 1000):
+        super().__init__(transformers_tokenizer(), max_tokens)
         self._pieces = [piece.encode() if isinstance(piece, str) else piece for piece in pieces]
         self._first = vocab_size
 
@@ -104,11 +104,16 @@ def transformers_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def scripted_checkpoint(
-    pieces: Sequence[str | bytes], ends: bool = True, context_length: int = 4096, vocab_size: int = VOCAB_SIZE
+    pieces: Sequence[str | bytes],
+    ends: bool = True,
+    context_length: int = 4096,
+    vocab_size: int = VOCAB_SIZE,
+    max_prompt_tokens: int = 65536,
 ) -> Checkpoint:
     """A checkpoint that says these pieces, a token each."""
     model = ScriptedModel(pieces, ends, context_length, vocab_size)
-    return Checkpoint(model, ScriptedTokenizer(pieces, vocab_size), frozenset([END_ID]), "cpu", "float32")
+    tokenizer = ScriptedTokenizer(pieces, vocab_size, min(max_prompt_tokens, context_length - 1))
+    return Checkpoint(model, tokenizer, frozenset([END_ID]), "cpu", "float32")
 
 
 def ready_engine(checkpoint: Checkpoint, **settings) -> Engine:
@@ -122,7 +127,8 @@ def ready_engine(checkpoint: Checkpoint, **settings) -> Engine:
 @contextlib.contextmanager
 def scripted_engine(pieces: Sequence[str | bytes], ends: bool = True, context_length: int = 4096, **settings):
     """A ready engine that says these pieces and the fake network within; stopped at the end."""
-    checkpoint = scripted_checkpoint(pieces, ends, context_length)
+    longest = settings.get("max_prompt_tokens", 65536)
+    checkpoint = scripted_checkpoint(pieces, ends, context_length, max_prompt_tokens=longest)
     engine = ready_engine(checkpoint, **settings)
     try:
         yield engine, checkpoint.model

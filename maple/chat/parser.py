@@ -12,6 +12,8 @@ from maple.chat.tool_calls import parse_calls
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 CALL_OPEN, CALL_CLOSE = "<tool_call>", "</tool_call>"
 
+MARKERS = (THINK_OPEN, THINK_CLOSE, CALL_OPEN, CALL_CLOSE)
+
 # More failed blocks than any model means to write; each may be read again up to its end.
 MOST_FAILED_BLOCKS = 100
 
@@ -32,6 +34,7 @@ class OutputParser:
         self._events: list[Event] = []
         self._blanks = ""  # blanks after the last content, not emitted yet
         self._has_content = False
+        self._last_content = ""
         self._has_calls = False
         self._num_failed = 0
         self._num_scanned = 0  # of the open block
@@ -107,6 +110,8 @@ class OutputParser:
         start, marker = min(found)
         self._emit_content(self._text[:start])
         if marker == THINK_CLOSE:
+            if any(_num_held(self._last_content, (marker,)) for marker in MARKERS):
+                self._emit_content(" ")  # or what stands on both sides could make a marker
             self._text = self._text[start + len(marker) :]
         else:
             self._text = self._text[start:]
@@ -150,6 +155,7 @@ class OutputParser:
             self._events.append(ReasoningText(text))
 
     def _emit_content(self, text: str) -> None:
+        self._last_content = (self._last_content + text)[-len(CALL_CLOSE) :]
         text = self._blanks + text
         if self._has_calls and not self._has_content:
             text = text.lstrip()

@@ -59,6 +59,7 @@ def render_chat(
             ids.append(tokenizer.control_tokens[part])
         else:
             ids += tokenizer.encode_plain(disguise.reveal(part))
+        tokenizer.check_length(len(ids), "messages")
     return ChatPrompt(tuple(ids), in_reasoning=text.rstrip().endswith(THINK_OPEN))
 
 
@@ -69,7 +70,7 @@ def _apply_template(tokenizer: MapleTokenizer, messages: list, tools: list | Non
         )
     except TemplateError as error:  # includes what the template itself raises
         raise InvalidRequest(f"the model's chat template refuses the messages: {error}", param="messages") from error
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+    except Exception as error:  # a template may raise anything
         raise InvalidRequest("the model's chat template cannot render these messages", param="messages") from error
 
 

@@ -22,6 +22,7 @@ from maple.model import MapleConfig, MapleForCausalLM
 
 INDEX_NAME = "model.safetensors.index.json"
 WEIGHTS_NAME = "model.safetensors"
+NUMBERS = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 
 logger = logging.getLogger(__name__)
 
@@ -84,9 +85,9 @@ def _weight_files(directory: Path) -> list[Path]:
             raise CheckpointError(f"{directory} holds neither {WEIGHTS_NAME} nor {INDEX_NAME}")
         return [directory / WEIGHTS_NAME]
     weight_map = read_json(directory / INDEX_NAME).get("weight_map")
-    if not isinstance(weight_map, dict) or not weight_map:
-        raise CheckpointError(f"{directory / INDEX_NAME} has no weight_map")
-    names = sorted({str(name) for name in weight_map.values()})
+    if not isinstance(weight_map, dict) or {type(name) for name in weight_map.values()} != {str}:
+        raise CheckpointError(f"{directory / INDEX_NAME} has no weight_map from tensors to files")
+    names = sorted(set(weight_map.values()))
     for name in names:
         if Path(name).name != name or not name.endswith(".safetensors"):
             raise CheckpointError(f"{directory / INDEX_NAME} names a file outside its folder: {name!r}")
@@ -128,8 +129,8 @@ def _index_tensors(shards: list, config: MapleConfig) -> dict[str, Callable[[], 
 def _reader(shard, name: str) -> Callable[[], Tensor]:
     def read() -> Tensor:
         tensor = shard.get_tensor(name)
-        if not tensor.is_floating_point():
-            raise CheckpointError(f"tensor {name} holds {tensor.dtype}, not floating point numbers")
+        if tensor.dtype not in NUMBERS:
+            raise CheckpointError(f"tensor {name} holds {tensor.dtype}, not bfloat16, float16, float32 or float64")
         return tensor
 
     return read

@@ -10,6 +10,7 @@ import torch
 from maple.checkpoints import huggingface
 from maple.checkpoints.source import locate
 from maple.checkpoints.tokenizer import MapleTokenizer
+from maple.errors import CheckpointError
 from maple.kernels.layers import PackedExpertLinear, PackedLinear
 from maple.model import MapleForCausalLM
 from maple.settings import Settings
@@ -45,7 +46,8 @@ def load(settings: Settings, on_progress: Callable[[float], None]) -> Checkpoint
     device = _device(settings.device)
     dtype = _dtype(settings.dtype, device)
     pack = device == "cpu" if settings.pack_experts == "auto" else settings.pack_experts == "true"
-    tokenizer = MapleTokenizer.from_directory(directory)
+    context_length = huggingface.read_config(directory).max_position_embeddings
+    tokenizer = MapleTokenizer.from_directory(directory, min(settings.max_prompt_tokens, context_length - 1))
     model = huggingface.load_model(directory, dtype=dtype, device=device, pack=pack, on_progress=on_progress)
     return Checkpoint(model, tokenizer, _end_ids(directory, model, tokenizer), device, _describe(model, dtype))
 
@@ -69,6 +71,8 @@ def _end_ids(directory: Path, model: MapleForCausalLM, tokenizer: MapleTokenizer
     ids = {tokenizer.control_tokens[token] for token in END_TOKENS if token in tokenizer.control_tokens}
     for value in declared:
         ids.update(value if isinstance(value, list) else [] if value is None else [value])
+    if not all(isinstance(end_id, int) for end_id in ids):
+        raise CheckpointError(f"eos_token_id must be an id or a list of ids, not {declared}")
     return frozenset(ids)
 
 

@@ -1,5 +1,6 @@
 """Finds the folder a model's files lie in."""
 
+import os
 import re
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def locate(model_path: str) -> Path:
     """
     if model_path == "tiny":
         return MODEL_PATH
-    path = Path(model_path).expanduser()
+    path = Path(os.path.expanduser(model_path))
     if path.is_dir():
         return path
     if path.exists() or not _HUB_ID.fullmatch(model_path) or model_path.startswith("."):

@@ -47,7 +47,8 @@ def _decode(checkpoint: Checkpoint, request: GenerationRequest, streamer: TokenS
         if streamer.has_stopped:
             return "stop"
         pending = torch.tensor([[token]], device=checkpoint.device)
-    return "length"
+    streamer.put_no_more()
+    return "stop" if streamer.has_stopped else "length"
 
 
 def _forward(model: MapleForCausalLM, ids: Tensor, cache: MapleCache) -> Tensor:

@@ -17,7 +17,6 @@ from maple.engine.requests import GenerationRequest
 from maple.engine.streamer import TokenStreamer
 from maple.errors import (
     CheckpointError,
-    ContextLengthExceeded,
     GenerationFailed,
     InvalidRequest,
     ModelFailed,
@@ -123,11 +122,7 @@ class Engine:
             raise InvalidRequest("the prompt is empty", param=field)
         if min(prompt_ids) < 0 or max(prompt_ids) >= checkpoint.vocab_size:
             raise InvalidRequest(f"token ids must be from 0 to {checkpoint.vocab_size - 1}", param=field)
-        longest = min(self._settings.max_prompt_tokens, checkpoint.context_length - 1)
-        if len(prompt_ids) > longest:
-            raise ContextLengthExceeded(
-                f"the prompt has {len(prompt_ids)} tokens; at most {longest} are taken", param=field
-            )
+        checkpoint.tokenizer.check_length(len(prompt_ids), field)
 
     def _run(self) -> None:
         self._load_model()
@@ -168,7 +163,7 @@ class Engine:
             )
         except Cancelled:
             pass  # closed by its reader, or failed already
-        except Exception:
+        except BaseException:  # panics of native libraries are no Exceptions
             logger.exception("generation failed")
             generation.fail(GenerationFailed("the model failed while generating; the server's log says more"))
         finally:

@@ -25,7 +25,9 @@ class Sampler:
             self._generator.manual_seed(params.seed)
 
     def sample(self, logits: Tensor) -> int:
-        """logits [vocab] -> token id, which from then on counts as seen."""
+        """logits [vocab] -> token id, which from then on counts as seen. Raises ValueError for NaN."""
+        if logits.isnan().any():
+            raise ValueError("the network's logits are not numbers")
         logits = self._penalised(logits.float())
         if self._params.temperature < GREEDY_BELOW:
             token = int(logits.argmax())

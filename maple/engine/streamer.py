@@ -40,10 +40,14 @@ class TokenStreamer(TextIteratorStreamer):
         """Counts the token that ended the turn; it has no text."""
         self._hand_on(b"")
 
+    def put_no_more(self) -> None:
+        """An unfinished character will stay so: it becomes U+FFFD, which may complete a stop string."""
+        self._release(self._decoder.decode(b"", final=True))
+
     def end(self) -> None:
-        """Hands on what was held back, an unfinished character as U+FFFD, and ends the iteration."""
-        tail = self._stops.feed(self._decoder.decode(b"", final=True)) + self._stops.finish()
-        self.on_finalized_text(tail, stream_end=True)
+        """Hands on what was held back and ends the iteration."""
+        self.put_no_more()
+        self.on_finalized_text(self._stops.finish(), stream_end=True)
 
     def num_tokens_before(self, offset: int) -> int:
         """How many tokens lie wholly before a character offset of the raw text."""
@@ -52,5 +56,8 @@ class TokenStreamer(TextIteratorStreamer):
     def _hand_on(self, octets: bytes) -> None:
         text = self._decoder.decode(octets)
         self._text_ends.append((self._text_ends[-1] if self._text_ends else 0) + len(text))
+        self._release(text)
+
+    def _release(self, text: str) -> None:
         if released := self._stops.feed(text):
             self.on_finalized_text(released)

@@ -109,6 +109,8 @@ def _refuse_other_networks(fields: dict) -> None:
     """Raises ValueError for fields under which the weights would mean another network."""
     rope = fields.get("rope_parameters") or {}
     scaling = fields.pop("rope_scaling", None) or {}
+    if not isinstance(rope, dict) or not isinstance(scaling, dict):
+        raise ValueError("rope_parameters and rope_scaling must be objects")
     kinds = {rope.get("rope_type", "default"), scaling.get("rope_type", scaling.get("type", "default"))}
     if kinds != {"default"}:
         raise ValueError("scaled RoPE is not part of the Maple network")

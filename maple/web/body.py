@@ -6,7 +6,7 @@ from maple import strict_json
 from maple.errors import InvalidRequest
 
 # Millions of empty lists would fit into a body; each costs a hundred times its size in memory.
-MOST_VALUES = 1_000_000
+MOST_VALUES = 300_000
 
 
 def read_object() -> dict:

@@ -1,12 +1,14 @@
 """Serves the application with waitress, and ends in good order when told to."""
 
 import logging
+import select
 import threading
 import time
 
 from flask import Flask
 from waitress import create_server, wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
@@ -44,8 +46,30 @@ class JSONErrorTask(ErrorTask):
             self.response_headers.append(("Access-Control-Allow-Origin", "*" if allowed == ("*",) else origin))
 
 
-class JSONErrorChannel(HTTPChannel):
+class RequestParser(HTTPRequestParser):
+    """waitress's parser, which lets some errors of the standard library through."""
+
+    def parse_header(self, header_plus):
+        try:
+            super().parse_header(header_plus)
+        except ValueError:
+            raise ParsingError("the request line or a header cannot be read") from None
+
+
+class Channel(HTTPChannel):
+    """A connection whose refusals are JSON, and whose end is seen whatever else was sent on it."""
+
+    parser_class = RequestParser
     error_task_class = JSONErrorTask
+
+    def check_client_disconnected(self):
+        # waitress does not look at the socket while pipelined requests wait; poll() sees its end behind them.
+        try:
+            poll = select.poll()
+            poll.register(self.socket, select.POLLRDHUP)
+            return not self.connected or bool(poll.poll(0))
+        except (OSError, ValueError):  # closed meanwhile
+            return True
 
 
 class Server:
@@ -69,7 +93,7 @@ class Server:
         )
         self._listeners = [item for item in self._sockets.values() if isinstance(item, BaseWSGIServer)]
         for listener in self._listeners:
-            listener.channel_class = JSONErrorChannel
+            listener.channel_class = Channel
             listener.allowed_origins = settings.allowed_origins
 
     @property

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maple.chat.events import ContentText, ReasoningText
-from maple.chat.parser import OutputParser
+from maple.chat.parser import MARKERS, OutputParser
 from tests.chat.parsing import block, check, every_cut, fields, parse
 
 REASONING = {
@@ -171,4 +171,23 @@ def test_without_tools_it_is_a_split_at_the_first_marker(text, in_reasoning):
             while rest.startswith("<think>"):
                 rest = rest.removeprefix("<think>").lstrip("\n")
     events, _ = parse([text], in_reasoning, allows_tools=False)
-    assert fields(events) == (reasoning, rest.replace("</think>", ""), [])
+    content, *parts = rest.split("</think>")
+    for part in parts:
+        could_join = any(content.endswith(marker[:n]) for marker in MARKERS for n in range(1, len(marker)))
+        content += (" " if could_join else "") + part
+    assert fields(events) == (reasoning, content, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("a</</think>think>b", "a</ think>b"),
+        ("a<tool_</think>call>b", "a<tool_ call>b"),
+        ("a </think>b", "a b"),
+        ("a<</think></think>/think>", "a< /think>"),
+    ],
+)
+def test_dropping_a_marker_makes_no_other_one(text, content):
+    for pieces in ([text], list(text), [text[:5], text[5:]]):
+        events, _ = parse(pieces, in_reasoning=False, allows_tools=True)
+        assert fields(events) == ("", content, [])

@@ -28,7 +28,7 @@ ROUND = [
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return MapleTokenizer(transformers_tokenizer())
+    return MapleTokenizer(transformers_tokenizer(), 100_000)
 
 
 def tokenizer_with(template):
@@ -38,7 +38,8 @@ def tokenizer_with(template):
             eos_token="<|im_end|>",
             chat_template=template,
             clean_up_tokenization_spaces=False,
-        )
+        ),
+        max_tokens=100_000,
     )
 
 

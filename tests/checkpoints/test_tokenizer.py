@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maple.checkpoints import tokenizer as tokenizer_module
 from maple.checkpoints.tokenizer import MapleTokenizer
-from maple.errors import CheckpointError
+from maple.errors import CheckpointError, ContextLengthExceeded, InvalidRequest
 from tests.checkpoint_files import CONTROL_TOKENS, MARKER_TOKENS, VOCAB_SIZE, token_ids, write_tokenizer
 
 IDS = token_ids()
+MAX_TOKENS = 100
 TEXT = "Hello the world\n\n🍁 é € naïve <|im_end|> <think>\n</tool_call> it's 42 \u2028"
 
 
@@ -16,7 +18,7 @@ TEXT = "Hello the world\n\n🍁 é € naïve <|im_end|> <think>\n</tool_call> i
 def tokenizer(tmp_path_factory):
     directory = tmp_path_factory.mktemp("tokenizer")
     write_tokenizer(directory)
-    return MapleTokenizer.from_directory(directory)
+    return MapleTokenizer.from_directory(directory, MAX_TOKENS)
 
 
 def test_control_tokens_written_in_text_become_their_ids(tokenizer):
@@ -73,7 +75,7 @@ def test_padding_and_truncation_switched_on_elsewhere_have_no_effect(tmp_path):
     content = json.loads((tmp_path / "tokenizer.json").read_text())
     content["truncation"] = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    tokenizer = MapleTokenizer.from_directory(tmp_path)
+    tokenizer = MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
     assert b"".join(map(tokenizer.bytes_of, tokenizer.encode("Hello the world"))) == b"Hello the world"
     assert b"".join(map(tokenizer.bytes_of, tokenizer.encode_plain("Hello the world"))) == b"Hello the world"
 
@@ -84,21 +86,21 @@ def test_marker_marked_special_is_still_text(tmp_path):
     for token in content["added_tokens"]:
         token["special"] = True
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    tokenizer = MapleTokenizer.from_directory(tmp_path)
+    tokenizer = MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
     assert tokenizer.bytes_of(IDS["</think>"]) == b"</think>"
     assert tokenizer.bytes_of(IDS["<tool_response>"]) == b""
 
 
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"tokenizer\.json is missing"):
-        MapleTokenizer.from_directory(tmp_path)
+        MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
 
 
 def test_damaged_file_is_refused(tmp_path):
     write_tokenizer(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(CheckpointError, match="cannot be read"):
-        MapleTokenizer.from_directory(tmp_path)
+        MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
 
 
 def test_tokenizer_of_another_kind_is_refused(tmp_path):
@@ -107,12 +109,17 @@ def test_tokenizer_of_another_kind_is_refused(tmp_path):
     content["decoder"] = {"type": "WordPiece", "prefix": "##", "cleanup": True}
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="WordPiece"):
-        MapleTokenizer.from_directory(tmp_path)
+        MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
 
 
 @pytest.mark.parametrize(
     ("template", "reason"),
-    [(None, "chat_template"), ("{% if %}", "Expected an expression"), ("{{ raise_exception('not me') }}", "not me")],
+    [
+        (None, "chat_template"),
+        ("{% if %}", "Expected an expression"),
+        ("{{ raise_exception('not me') }}", "not me"),
+        ("{# #}", "nothing"),
+    ],
 )
 def test_a_template_that_is_missing_or_broken_is_refused(tmp_path, template, reason):
     write_tokenizer(tmp_path)
@@ -120,4 +127,42 @@ def test_a_template_that_is_missing_or_broken_is_refused(tmp_path, template, rea
     if template is not None:
         (tmp_path / "chat_template.jinja").write_text(template)
     with pytest.raises(CheckpointError, match=reason):
-        MapleTokenizer.from_directory(tmp_path)
+        MapleTokenizer.from_directory(tmp_path, MAX_TOKENS)
+
+
+@pytest.mark.parametrize("encode", ["encode", "encode_plain"])
+def test_of_a_text_that_is_much_too_long_only_the_first_slices_are_encoded(tokenizer, monkeypatch, encode):
+    monkeypatch.setattr(tokenizer_module, "SLICE_CHARACTERS", 50)
+    encoded = []
+    ids = tokenizer_module._ids
+    monkeypatch.setattr(tokenizer_module, "_ids", lambda inner, text: encoded.append(text) or ids(inner, text))
+    with pytest.raises(ContextLengthExceeded, match=str(MAX_TOKENS)):
+        getattr(tokenizer, encode)("x" * 10_000)
+    assert sum(map(len, encoded)) <= MAX_TOKENS * 2
+
+
+def test_a_long_text_of_few_tokens_is_encoded(tokenizer):
+    text = " the" * 95 + "\n\n"  # one token each
+    assert len(text) > 3 * MAX_TOKENS
+    assert len(tokenizer.encode(text)) == 96
+    assert len(tokenizer.encode(" world" * 99)) == 99  # beyond four characters a token
+
+
+def test_the_length_of_a_prompt_is_checked_to_the_token(tokenizer):
+    tokenizer.check_length(MAX_TOKENS, "prompt")
+    with pytest.raises(ContextLengthExceeded) as caught:
+        tokenizer.check_length(MAX_TOKENS + 1, "messages")
+    assert caught.value.param == "messages"
+
+
+def test_a_panic_of_the_library_is_the_texts_fault(tokenizer, monkeypatch):
+    class PanicError(BaseException):
+        pass
+
+    class Panicking:
+        def encode_batch(self, *_, **__):
+            raise PanicError
+
+    monkeypatch.setattr(tokenizer, "_tokenizer", Panicking())
+    with pytest.raises(InvalidRequest, match="tokens"):
+        tokenizer.encode("x")

@@ -168,3 +168,9 @@ def test_the_same_seed_gives_the_same_text(real_checkpoint):
 def test_edge_values_generate_with_a_real_model(real_checkpoint, temperature, top_k, top_p, penalty):
     sampling = SamplingParams(temperature, top_p, top_k, penalty, seed=3)
     assert run(real_checkpoint, a_request([5, 6], 2, sampling=sampling))[0] in ("stop", "length")
+
+
+def test_a_stop_string_completed_by_a_character_cut_off_is_a_stop():
+    checkpoint = scripted_checkpoint(["ab", b"\xf0\x9f", "c"])
+    assert run(checkpoint, a_request(max_new_tokens=2, stop=["\ufffd"])) == ("stop", "ab", 2)
+    assert run(checkpoint, a_request(max_new_tokens=2)) == ("length", "ab\ufffd", 2)

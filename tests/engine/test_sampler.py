@@ -182,3 +182,12 @@ def test_draws_follow_the_distribution():
     chi_squared = ((counts[likely] - expected) ** 2 / expected).sum()
     freedom = int(likely.sum()) - 1
     assert chi_squared < freedom + 5 * math.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_logits_that_are_no_numbers_are_an_error(temperature):
+    params = SamplingParams(temperature=temperature, top_p=1, top_k=0, repetition_penalty=1, seed=1)
+    logits = torch.zeros(10)
+    logits[3] = torch.nan
+    with pytest.raises(ValueError, match="not numbers"):
+        Sampler(params, [1], 10, "cpu").sample(logits)

@@ -66,3 +66,17 @@ def test_refused(field, values, message):
         with pytest.raises(ValidationError) as caught:
             field.deserialize(value)
         assert message is None or caught.value.messages == [message]
+
+
+def test_a_list_is_read_up_to_its_first_wrong_member():
+    seen = []
+
+    class Watched(Object):
+        def _deserialize(self, value, attr, data, **kwargs):
+            seen.append(value)
+            return super()._deserialize(value, attr, data, **kwargs)
+
+    with pytest.raises(ValidationError) as caught:
+        List(Watched(), most=9).deserialize([{}, "wrong", "wrong too", {}])
+    assert caught.value.messages == {1: ["must be an object"]}
+    assert seen == [{}, "wrong"]

@@ -158,3 +158,23 @@ def test_waitress_own_refusals_can_be_read_by_browsers_too(origins, origin, allo
     assert b" 413 " in head
     headers = dict(line.split(b": ", 1) for line in head.splitlines()[1:])
     assert headers.get(b"Access-Control-Allow-Origin") == allowed
+
+
+def test_a_client_that_pipelines_and_leaves_is_noticed():
+    with listening(["t</think>", "x"], ends=False) as (_, opened, port):
+        opened.model.delay = 0.01
+        body = json.dumps(HI | {"max_tokens": 4000}).encode()
+        request = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(request + 4 * b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert wait_until(lambda: opened.engine.status().active == 1)
+        assert wait_until(lambda: opened.engine.status().active == 0, 5)
+
+
+@pytest.mark.parametrize(
+    "line", [b"GET http://[ HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n"]
+)
+def test_what_the_standard_library_cannot_parse_is_a_400(port, line):
+    head, body = exchange(port, line + b"Host: x\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ") or head.startswith(b"HTTP/1.0 400 ")
+    assert json.loads(body)["error"]["type"] == "invalid_request_error"
