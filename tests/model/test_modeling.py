@@ -304,10 +304,9 @@ def test_router_works_in_float32():
     router = MapleRouter(MapleConfig(hidden_size=64, num_experts=32, num_experts_per_tok=4))
     router.weight.data = torch.randn(32, 64) / 8
     x = torch.randn(20, 64).bfloat16()
-    weights, experts, logits = router(x)
-    assert (weights.dtype, logits.dtype) == (torch.float32, torch.float32)
+    weights, experts = router(x)
+    assert weights.dtype == torch.float32
     expected = x.double() @ router.weight.double().T
-    assert torch.allclose(logits.double(), expected, atol=1e-5)
     best, chosen = expected.softmax(-1).topk(4)
     assert torch.equal(experts, chosen)
     assert torch.allclose(weights.double(), best / best.sum(-1, keepdim=True), atol=1e-6)
