@@ -8,9 +8,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Threads that wait must soon sleep: spinning ones make a shared machine several times slower.
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")
-
 import torch
 from torch.utils.data import DataLoader
 from tqdm import tqdm
