@@ -42,8 +42,8 @@ class Checkpoint:
 
 def load(settings: Settings, on_progress: Callable[[float], None]) -> Checkpoint:
     """Loads the model the settings name. Raises CheckpointError."""
-    directory = locate(settings.model_path)
     device = _device(settings.device)
+    directory = locate(settings.model_path)
     dtype = _dtype(settings.dtype, device)
     pack = device == "cpu" if settings.pack_experts == "auto" else settings.pack_experts == "true"
     context_length = huggingface.read_config(directory).max_position_embeddings
@@ -53,9 +53,13 @@ def load(settings: Settings, on_progress: Callable[[float], None]) -> Checkpoint
 
 
 def _device(name: str) -> str:
-    if name != "auto":
-        return name
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name)
+    except Exception as error:  # of many kinds, with the stack of the driver's own words
+        raise CheckpointError(f"MAPLE_DEVICE: {name} cannot be used here ({str(error).splitlines()[0]})") from error
+    return name
 
 
 def _dtype(name: str, device: str) -> torch.dtype:

@@ -85,7 +85,7 @@ class SlotQueue:
             self._turn.notify_all()
 
     def _overloaded(self) -> EngineOverloaded:
-        return EngineOverloaded(f"{self.max_depth} requests are waiting already; try again later")
+        return EngineOverloaded(f"the queue is full ({self.max_depth} waiting); try again later")
 
     def _check_open(self) -> None:
         if self._is_closed:

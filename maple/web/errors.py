@@ -12,7 +12,7 @@ from schemas import responses
 
 logger = logging.getLogger(__name__)
 
-_MESSAGES = {
+MESSAGES = {
     404: "there is no such route on this server",
     405: "this route does not take this method",
     413: "the request body is too large",
@@ -51,7 +51,7 @@ def _reply_to_maple_error(error: MapleError) -> Response:
 
 def _reply_to_http_exception(error: HTTPException) -> Response:
     response = error.get_response()  # it has the headers that belong to the status, such as Allow
-    message = _MESSAGES.get(response.status_code, error.description or error.name)
+    message = MESSAGES.get(response.status_code, error.description or error.name)
     if response.status_code in (404, 405):
         message += f": {request.method} {request.path}"
     response.data = json_response(http_error_body(response.status_code, message)).data

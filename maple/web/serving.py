@@ -13,7 +13,7 @@ from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask
 
 from maple import strict_json
-from maple.web.errors import http_error_body
+from maple.web.errors import MESSAGES, http_error_body
 from maple.web.services import Services
 from maple.web.threads import num_threads
 
@@ -21,6 +21,7 @@ DRAIN_SECONDS = 3.5  # for the last words to leave, once told to stop
 CLOSE_SECONDS = 0.5  # for threads to end, after that
 SPARE_BODY_BYTES = 1024 * 1024  # so that most bodies over the limit are still Flask's to refuse
 SEND_SECONDS = 60  # a client that takes nothing for so long, though there is something, is given up
+POLL_GONE = getattr(select, "POLLRDHUP", select.POLLHUP)  # the first is Linux's, and also sees half-closed sockets
 SPARE_CONNECTIONS = 500  # idle ones, beside those that hold a thread
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,8 @@ class JSONErrorTask(ErrorTask):
 
     def execute(self):
         error = self.request.error
-        body = strict_json.dumps(http_error_body(error.code, f"{error.reason}: {error.body}")).encode()
+        message = MESSAGES.get(error.code, f"{error.reason}: {error.body}")
+        body = strict_json.dumps(http_error_body(error.code, message)).encode()
         self.status = f"{error.code} {error.reason}"
         self.response_headers.append(("Content-Type", "application/json"))
         self._allow_origin()
@@ -66,9 +68,9 @@ class Channel(HTTPChannel):
         # waitress does not look at the socket while pipelined requests wait; poll() sees its end behind them.
         try:
             poll = select.poll()
-            poll.register(self.socket, select.POLLRDHUP)
+            poll.register(self.socket, POLL_GONE)
             return not self.connected or bool(poll.poll(0))
-        except (OSError, ValueError):  # closed meanwhile
+        except (OSError, TypeError, ValueError):  # closed meanwhile
             return True
 
 

@@ -74,3 +74,9 @@ def test_missing_file_is_named(tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises(CheckpointError, match=name):
         load_quietly(tmp_path)
+
+
+def test_a_device_that_is_not_there_is_named(tiny_checkpoint):
+    missing = "mps" if torch.cuda.is_available() else "cuda"
+    with pytest.raises(CheckpointError, match=f"MAPLE_DEVICE: {missing} cannot be used here"):
+        load(Settings(model_path=str(tiny_checkpoint), device=missing), lambda fraction: None)

@@ -3,13 +3,14 @@
 import contextlib
 import http.client
 import json
+import logging
 import socket
 import threading
 import time
 
 import pytest
 
-from maple.web.serving import Server
+from maple.web.serving import Channel, Server
 from maple.web.threads import num_threads
 from tests.application import CHAT, HI, serving
 from tests.scripted import wait_until
@@ -178,3 +179,23 @@ def test_what_the_standard_library_cannot_parse_is_a_400(port, line):
     head, body = exchange(port, line + b"Host: x\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ") or head.startswith(b"HTTP/1.0 400 ")
     assert json.loads(body)["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_leaves_is_no_error_in_the_log(caplog, stream):
+    with listening(["t</think>", "x"], ends=False) as (_, opened, port):
+        opened.model.delay = 0.01
+        body = json.dumps(HI | {"max_tokens": 4000, "stream": stream}).encode()
+        request = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(request)
+                assert wait_until(lambda: opened.engine.status().active == 1)
+            assert wait_until(lambda: opened.engine.status().active == 0, 5)
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_a_channel_that_is_closed_has_no_client():
+    channel = Channel.__new__(Channel)
+    channel.connected, channel.socket = True, None
+    assert channel.check_client_disconnected()
