@@ -1,6 +1,7 @@
 """From messages and tools to prompt ids, through the checkpoint's own chat template."""
 
 import inspect
+import logging
 import re
 import secrets
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ RESERVED_KWARGS = {
     "conversations",
     *inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters,
 }
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ def _apply_template(tokenizer: MapleTokenizer, messages: list, tools: list | Non
     except TemplateError as error:  # includes what the template itself raises
         raise InvalidRequest(f"the model's chat template refuses the messages: {error}", param="messages") from error
     except Exception as error:  # a template may raise anything
+        logger.warning("the chat template could not render a request: %s", type(error).__name__)
         raise InvalidRequest("the model's chat template cannot render these messages", param="messages") from error
 
 

@@ -1,6 +1,7 @@
 """A checkpoint's tokenizer: text to ids with and without control tokens, and ids to bytes."""
 
 import json
+import logging
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -15,6 +16,8 @@ MARKERS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 # Texts of more characters a token than nearly all have are counted slice by slice first.
 USUAL_CHARACTERS = 4
 SLICE_CHARACTERS = 65_536
+
+logger = logging.getLogger(__name__)
 
 _BYTE_OF_CHARACTER = {character: byte for byte, character in bytes_to_unicode().items()}
 
@@ -113,4 +116,5 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
         # As a batch of one: only then are other threads let run meanwhile.
         return tokenizer.encode_batch([text], add_special_tokens=False)[0].ids
     except BaseException as error:  # its panics are no Exceptions
+        logger.warning("a text of %d characters could not be split into tokens: %s", len(text), type(error).__name__)
         raise InvalidRequest("the text cannot be split into tokens") from error
